@@ -1,1 +1,14 @@
-export {};
+export * from './branch-store.js';
+export * from './errors.js';
+export * from './folder.js';
+export * from './ids.js';
+export * from './model.js';
+export * from './options.js';
+export * from './plugin.js';
+export * from './points.js';
+export * from './ports.js';
+export * from './refusal.js';
+export * from './result.js';
+export * from './runtime.js';
+export * from './scopes.js';
+export * from './tokens.js';

@@ -1,0 +1,22 @@
+import type { ObjectRef } from './model.js';
+
+/** A named "no": nothing was written because of it. */
+export interface Refusal {
+  /** Kebab-case code of chapter 20, 10.4, or a PascalCase reason of the API. Registered by the plugin that returns it. */
+  readonly code: string;
+  /** What it is about, what was expected, what was found, what to do next. One line; no object content. */
+  readonly message: string;
+  /** File within the folder the refusal is about. */
+  readonly path?: string;
+  readonly ref?: ObjectRef;
+}
+
+/** One text for many problems: the first in sorted order and a count, so that equal problems give equal texts. */
+export function summarize(refusals: readonly Refusal[]): string {
+  const sorted = [...refusals].sort((a, b) => compare(a.path ?? '', b.path ?? '') || compare(a.code, b.code) || compare(a.message, b.message));
+  const first = sorted[0];
+  if (first === undefined) return '';
+  return sorted.length === 1 ? first.message : `${first.message} and ${sorted.length - 1} more`;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
