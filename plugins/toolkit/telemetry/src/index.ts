@@ -1,1 +1,3 @@
-export {};
+export { createLogger, type LoggerOptions, type LogLevel } from './logger.js';
+export { createMetrics, type MetricsOptions, type MetricsRegistry } from './metrics.js';
+export { createRedactor, type Redactor } from './redact.js';
