@@ -1,1 +1,12 @@
-export {};
+export { poll } from './waiting.js';
+export type { PollOptions } from './waiting.js';
+export { describeExit, freePort, runCommand, ServerProcess, startProcess, tempDir } from './processes.js';
+export type { Exit, Finished, RunOptions, StartOptions, TempDir } from './processes.js';
+export { cleanGitEnv, git, tryGit } from './git-command.js';
+export type { GitOptions } from './git-command.js';
+export { createBareRepository, GitRepository } from './git-repository.js';
+export type { CommitOptions, CreateRepositoryOptions, FileEdit, FileEdits, HookName, LoggedCommit, Person, RefStamp } from './git-repository.js';
+export type { Access, Account, AuthorizationScheme } from './git-access.js';
+export type { Fault, FaultHandle, FaultOptions, GitStep } from './git-faults.js';
+export { GitHost, startGitHost } from './git-host.js';
+export type { GitHostOptions, HostedRepositoryOptions, LoggedRequest } from './git-host.js';
