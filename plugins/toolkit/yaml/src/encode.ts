@@ -1,0 +1,260 @@
+import { ok, refuse, type JsonValue, type Result } from '@gitops-reverser/kernel-api';
+import { rootKeys, sortedKeys } from './key-order.js';
+import { maxDepth } from './limits.js';
+import { isMisreadWhenPlain } from './plain-scalar.js';
+import type { YamlProblem } from './problem.js';
+
+/**
+ * The one style (chapter 20, 4.3), for everything that is ever written: equal values give equal bytes.
+ * Written by hand because it runs for every object of a snapshot and must sort, quote and fold exactly so.
+ *
+ * @returns the text of one document, ending in a line feed, or what cannot be represented and where
+ */
+export function encodeYaml(value: JsonValue): Result<string, YamlProblem> {
+  const emitter = new Emitter();
+  try {
+    emitter.root(value);
+  } catch (error) {
+    if (!(error instanceof Unrepresentable)) throw error;
+    return refuse({ code: 'unrepresentable-value', message: `cannot write ${error.pointer}: ${error.message}` });
+  }
+  return ok(emitter.out);
+}
+
+/** Several documents of one file, joined by `---`. */
+export function encodeYamlDocuments(values: readonly JsonValue[]): Result<string, YamlProblem> {
+  const texts: string[] = [];
+  for (const value of values) {
+    const encoded = encodeYaml(value);
+    if (!encoded.ok) return encoded;
+    texts.push(encoded.value);
+  }
+  return ok(texts.join('---\n'));
+}
+
+/** One scalar on one line, as a key or inside a flow collection would hold it. */
+export function encodeKey(text: string): string {
+  return inlineString(text);
+}
+
+class Unrepresentable extends Error {
+  pointer = '';
+  constructor(what: string) {
+    super(what);
+  }
+}
+
+// A reader may refuse an implicit key beyond 1024 characters; longer ones are written with `? `.
+const longestImplicitKey = 1000;
+const spaces = Array.from({ length: 2 * maxDepth + 4 }, (_, length) => ' '.repeat(length));
+const pad = (length: number): string => spaces[length] ?? ' '.repeat(length);
+
+class Emitter {
+  out = '';
+
+  root(value: JsonValue): void {
+    if (isMap(value)) {
+      const keys = rootKeys(value);
+      if (keys.length === 0) this.out += '{}\n';
+      else this.map(value, keys, 0, 1);
+    } else if (Array.isArray(value)) {
+      if (value.length === 0) this.out += '[]\n';
+      else this.list(value, 0, 1, true);
+    } else if (typeof value === 'string' && value.includes('\n') && !isLiteralSafeAtRoot(value)) {
+      this.out += `${doubleQuoted(value)}\n`;
+    } else {
+      this.out += scalarLines(value, '  ');
+    }
+  }
+
+  /** Entries at column `indent`; the caller has moved there already for the first one. */
+  private map(map: object, keys: readonly string[], indent: number, depth: number): void {
+    checkDepth(depth);
+    let isFirst = true;
+    for (const key of keys) {
+      if (!isFirst) this.out += pad(indent);
+      isFirst = false;
+      const text = inlineString(key);
+      this.out += text.length > longestImplicitKey ? `? ${text}\n${pad(indent)}:` : `${text}:`;
+      try {
+        this.value((map as Record<string, JsonValue>)[key] as JsonValue, indent, depth);
+      } catch (error) {
+        if (error instanceof Unrepresentable) error.pointer = `/${escapePointer(key)}${error.pointer}`;
+        throw error;
+      }
+    }
+  }
+
+  /** What follows `key:` or `-`, its line end included; children go two columns further in. */
+  private value(value: JsonValue, indent: number, depth: number): void {
+    if (typeof value === 'object' && value !== null) {
+      if (Array.isArray(value)) {
+        if (value.length === 0) this.out += ' []\n';
+        else {
+          this.out += '\n';
+          this.list(value, indent + 2, depth + 1, false);
+        }
+        return;
+      }
+      if (!isMap(value)) throw new Unrepresentable('expected a plain object, found an instance of a class');
+      const keys = sortedKeys(value);
+      if (keys.length === 0) {
+        this.out += ' {}\n';
+        return;
+      }
+      this.out += `\n${pad(indent + 2)}`;
+      this.map(value, keys, indent + 2, depth + 1);
+      return;
+    }
+    this.out += ' ';
+    this.out += scalarLines(value, pad(indent + 2));
+  }
+
+  private list(list: readonly JsonValue[], indent: number, depth: number, isPlaced: boolean): void {
+    checkDepth(depth);
+    for (let at = 0; at < list.length; at += 1) {
+      this.out += isPlaced && at === 0 ? '-' : `${pad(indent)}-`;
+      try {
+        this.item(list[at] as JsonValue, indent, depth);
+      } catch (error) {
+        if (error instanceof Unrepresentable) error.pointer = `/${at}${error.pointer}`;
+        throw error;
+      }
+    }
+  }
+
+  /** A collection starts on the dash line itself. */
+  private item(value: JsonValue, indent: number, depth: number): void {
+    if (Array.isArray(value) && value.length > 0) {
+      this.out += ' ';
+      this.list(value, indent + 2, depth + 1, true);
+      return;
+    }
+    if (isMap(value)) {
+      const keys = sortedKeys(value);
+      if (keys.length > 0) {
+        this.out += ' ';
+        this.map(value, keys, indent + 2, depth + 1);
+        return;
+      }
+    }
+    this.value(value, indent, depth);
+  }
+}
+
+function checkDepth(depth: number): void {
+  if (depth > maxDepth) throw new Unrepresentable(`nested deeper than ${maxDepth}`);
+}
+
+/** Any realm's plain object, or one without prototype. */
+function isMap(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function escapePointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function scalarLines(value: JsonValue, blockIndent: string): string {
+  switch (typeof value) {
+    case 'string':
+      return value.includes('\n') && isLiteralSafe(value) ? literal(value, blockIndent) : `${inlineString(value)}\n`;
+    case 'number':
+      if (!Number.isFinite(value)) throw new Unrepresentable(`${String(value)} is not a JSON number`);
+      return `${JSON.stringify(value)}\n`;
+    case 'bigint':
+    case 'boolean':
+      return `${String(value)}\n`;
+    case 'object':
+      if (value === null) return 'null\n';
+      throw new Unrepresentable('expected a plain object, found an instance of a class');
+    default:
+      throw new Unrepresentable(`expected a JSON value, found ${typeof value}`);
+  }
+}
+
+/** Cheap test that also hits every surrogate pair; the exact one runs only on a hit. */
+const maybeUnprintable = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]/;
+const unprintable = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\p{Surrogate}]/u;
+const isUnprintable = (text: string): boolean => maybeUnprintable.test(text) && unprintable.test(text);
+
+/** A last line of blanks without a line feed would be lost. */
+const endsInBlankLine = /\n[ \t]+$/;
+const isLiteralSafe = (text: string): boolean => !isUnprintable(text) && !endsInBlankLine.test(text);
+/** Readers disagree on the meaning of an indentation indicator at the root. */
+const isLiteralSafeAtRoot = (text: string): boolean => isLiteralSafe(text) && !/^\n*[ \t]/.test(text);
+
+function literal(text: string, indent: string): string {
+  let firstNonEmpty = 0;
+  while (text.charCodeAt(firstNonEmpty) === 0x0a) firstNonEmpty += 1;
+  const first = text.charCodeAt(firstNonEmpty);
+  // A leading tab needs the indicator as well: libyaml takes it for indentation otherwise.
+  const indicator = first === 0x20 || first === 0x09 ? '2' : '';
+  const chomp = !text.endsWith('\n') ? '-' : firstNonEmpty === text.length || text.endsWith('\n\n') ? '+' : '';
+  let out = `|${indicator}${chomp}\n`;
+  let start = 0;
+  while (start < text.length) {
+    let end = text.indexOf('\n', start);
+    if (end === -1) end = text.length;
+    out += end === start ? '\n' : `${indent}${text.slice(start, end)}\n`;
+    start = end + 1;
+  }
+  return out;
+}
+
+function inlineString(text: string): string {
+  if (text.includes('\n') || isUnprintable(text) || isMisreadWhenPlain(text)) return doubleQuoted(text);
+  return clashesWithSyntax(text) ? `'${text.replaceAll("'", "''")}'` : text;
+}
+
+const syntaxInside = /:(?:[ \t]|$)|[ \t]#|[ \t]$/;
+const documentMarker = /^(?:---|\.\.\.)(?:[ \t]|$)/;
+
+function clashesWithSyntax(text: string): boolean {
+  switch (text.charCodeAt(0)) {
+    case 0x2d: // -
+    case 0x3f: // ?
+    case 0x3a: {
+      // :
+      const next = text.charCodeAt(1);
+      if (Number.isNaN(next) || next === 0x20 || next === 0x09) return true;
+      break;
+    }
+    case 0x20:
+    case 0x09:
+    case 0x21: // !
+    case 0x22: // "
+    case 0x23: // #
+    case 0x25: // %
+    case 0x26: // &
+    case 0x27: // '
+    case 0x2a: // *
+    case 0x2c: // ,
+    case 0x3e: // >
+    case 0x40: // @
+    case 0x5b: // [
+    case 0x5d: // ]
+    case 0x60: // `
+    case 0x7b: // {
+    case 0x7c: // |
+    case 0x7d: // }
+      return true;
+  }
+  return syntaxInside.test(text) || documentMarker.test(text);
+}
+
+const escaped = /["\\\0-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\p{Surrogate}]/gu;
+const shortEscapes = new Map([
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+]);
+
+function doubleQuoted(text: string): string {
+  const inner = text.replace(escaped, (char) => shortEscapes.get(char) ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return `"${inner}"`;
+}

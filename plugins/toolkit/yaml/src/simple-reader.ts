@@ -1,0 +1,296 @@
+import type { JsonValue } from '@gitops-reverser/kernel-api';
+import { maxDepth } from './limits.js';
+import { readPlainScalar } from './plain-scalar.js';
+
+/** Thrown at the first thing outside the subset; one instance, because a folder may throw it ten thousand times. */
+const unusual = new Error('outside the simple subset');
+
+/**
+ * Reads the part of YAML that nearly every manifest keeps to: block maps and lists, one-line plain and quoted scalars,
+ * literal blocks, `{}` and `[]`, comments. It is ten times faster than the full parser and never guesses: anything else,
+ * malformed text included, is left to that parser.
+ *
+ * @returns `undefined` when the text is outside the subset
+ */
+export function readSimple(text: string, from: number, to: number): { readonly value: JsonValue } | undefined {
+  try {
+    return { value: new SimpleReader(text, from, to).document() };
+  } catch (error) {
+    if (error === unusual) return undefined;
+    throw error;
+  }
+}
+
+/** Characters that only the full parser may judge; a carriage return and a BOM among them. */
+const unusualCharacter = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
+export const hasUnusualCharacter = (text: string): boolean => unusualCharacter.test(text);
+
+const plainKey = /[A-Za-z0-9_.\/$][A-Za-z0-9_.\/$@+~*-]*(?=:(?:[ \n]|$))/y;
+const doubleQuoted = /"(?:[^"\\\n\t]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*"/y;
+const singleQuoted = /'(?:[^'\n\t]|'')*'/y;
+const literalHeader = /\|([1-9]?)([+-]?)(?=\n)/y;
+const plainInside = /: |:$|\t/;
+const longestKey = 1000;
+
+type Fields = Record<string, JsonValue>;
+
+class SimpleReader {
+  private readonly text: string;
+  private readonly to: number;
+  /** Start of the current line's content, and its column; `column` is -1 at the end. */
+  private at: number;
+  private column = -1;
+  private next: number;
+
+  constructor(text: string, from: number, to: number) {
+    this.text = text;
+    this.to = to;
+    this.at = from;
+    this.next = from;
+  }
+
+  document(): JsonValue {
+    this.advance();
+    if (this.column !== 0) throw unusual;
+    const value = this.isDash(this.at) ? this.list(0, 1) : this.map(0, 1);
+    this.expectEnd();
+    return value;
+  }
+
+  private expectEnd(): void {
+    if (this.column !== -1) throw unusual;
+  }
+
+  /** Moves to the next line that holds content. */
+  private advance(): void {
+    const { text, to } = this;
+    let at = this.next;
+    while (at < to) {
+      const start = at;
+      while (at < to && text.charCodeAt(at) === 0x20) at += 1;
+      if (at >= to) break;
+      const code = text.charCodeAt(at);
+      if (code === 0x0a) {
+        at += 1;
+        continue;
+      }
+      if (code === 0x23) {
+        at = this.lineEnd(at) + 1;
+        continue;
+      }
+      this.at = at;
+      this.column = at - start;
+      return;
+    }
+    this.next = to;
+    this.column = -1;
+  }
+
+  private lineEnd(at: number): number {
+    const end = this.text.indexOf('\n', at);
+    return end === -1 || end > this.to ? this.to : end;
+  }
+
+  private isDash(at: number): boolean {
+    if (this.text.charCodeAt(at) !== 0x2d) return false;
+    const code = this.text.charCodeAt(at + 1);
+    return at + 1 >= this.to || code === 0x20 || code === 0x0a;
+  }
+
+  private map(column: number, depth: number): JsonValue {
+    if (depth > maxDepth) throw unusual;
+    const map = Object.create(null) as Fields;
+    for (;;) {
+      const key = this.key();
+      if (key in map) throw unusual;
+      map[key] = this.valueAfter(column, depth, true);
+      if (this.column < column) return map;
+      if (this.column > column || this.isDash(this.at)) throw unusual;
+    }
+  }
+
+  private list(column: number, depth: number): JsonValue {
+    if (depth > maxDepth) throw unusual;
+    const list: JsonValue[] = [];
+    for (;;) {
+      this.at += 1;
+      list.push(this.item(column, depth));
+      if (this.column < column) return list;
+      if (this.column > column) throw unusual;
+      // A list that lies flush with its key ends at the next key.
+      if (!this.isDash(this.at)) return list;
+    }
+  }
+
+  /** Stands behind the dash. A collection may begin on the same line. */
+  private item(column: number, depth: number): JsonValue {
+    const at = this.skipSpaces(this.at);
+    const inner = column + 1 + (at - this.at);
+    if (at > this.at && at < this.to) {
+      if (this.isDash(at)) {
+        this.at = at;
+        return this.list(inner, depth + 1);
+      }
+      if (this.isKeyAt(at)) {
+        this.at = at;
+        return this.map(inner, depth + 1);
+      }
+    }
+    return this.valueAfter(column, depth, false);
+  }
+
+  private skipSpaces(at: number): number {
+    while (at < this.to && this.text.charCodeAt(at) === 0x20) at += 1;
+    return at;
+  }
+
+  /** Whether an implicit key starts here; does not move. */
+  private isKeyAt(at: number): boolean {
+    const code = this.text.charCodeAt(at);
+    if (code !== 0x22 && code !== 0x27) return this.end(plainKey, at) !== -1;
+    const end = this.end(code === 0x22 ? doubleQuoted : singleQuoted, at);
+    return end !== -1 && this.text.charCodeAt(end) === 0x3a;
+  }
+
+  /** Reads a key and its colon. */
+  private key(): string {
+    const { at } = this;
+    const code = this.text.charCodeAt(at);
+    let key: string;
+    let end: number;
+    if (code === 0x22 || code === 0x27) {
+      end = this.end(code === 0x22 ? doubleQuoted : singleQuoted, at);
+      if (end === -1) throw unusual;
+      key = this.unquote(at, end);
+    } else {
+      end = this.end(plainKey, at);
+      if (end === -1) throw unusual;
+      const plain = readPlainScalar(this.text.slice(at, end));
+      if (typeof plain === 'number' || plain === null) throw unusual;
+      key = String(plain);
+    }
+    if (end - at > longestKey || this.text.charCodeAt(end) !== 0x3a) throw unusual;
+    const after = this.text.charCodeAt(end + 1);
+    if (end + 1 < this.to && after !== 0x20 && after !== 0x0a) throw unusual;
+    this.at = end + 1;
+    return key;
+  }
+
+  private end(pattern: RegExp, at: number): number {
+    pattern.lastIndex = at;
+    return pattern.test(this.text) && pattern.lastIndex <= this.to ? pattern.lastIndex : -1;
+  }
+
+  private unquote(from: number, to: number): string {
+    const inner = this.text.slice(from + 1, to - 1);
+    if (this.text.charCodeAt(from) === 0x27) return inner.includes("'") ? inner.replaceAll("''", "'") : inner;
+    return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
+  }
+
+  /** What follows a key's colon or a dash, on the same line or below; moves to the next line with content. */
+  private valueAfter(column: number, depth: number, isOfKey: boolean): JsonValue {
+    const at = this.skipSpaces(this.at);
+    const code = at < this.to ? this.text.charCodeAt(at) : 0x0a;
+    if (code === 0x0a || (code === 0x23 && at > this.at)) return this.below(this.lineEnd(at), column, depth, isOfKey);
+    if (code === 0x7c) return this.literal(at, column);
+    let value: JsonValue;
+    if (code === 0x22 || code === 0x27) {
+      const end = this.end(code === 0x22 ? doubleQuoted : singleQuoted, at);
+      if (end === -1) throw unusual;
+      value = this.unquote(at, end);
+      this.endLine(end);
+    } else if (code === 0x7b || code === 0x5b) {
+      if (this.text.charCodeAt(at + 1) !== code + 2) throw unusual;
+      value = code === 0x7b ? (Object.create(null) as Fields) : [];
+      this.endLine(at + 2);
+    } else {
+      value = this.plain(at, code);
+    }
+    this.advance();
+    if (this.column > column) throw unusual;
+    return value;
+  }
+
+  private below(lineEnd: number, column: number, depth: number, isOfKey: boolean): JsonValue {
+    this.next = lineEnd + 1;
+    this.advance();
+    if (this.column > column) {
+      return this.isDash(this.at) ? this.list(this.column, depth + 1) : this.map(this.column, depth + 1);
+    }
+    if (isOfKey && this.column === column && this.isDash(this.at)) return this.list(column, depth + 1);
+    return null;
+  }
+
+  /** Nothing but a comment may follow. */
+  private endLine(at: number): void {
+    const content = this.skipSpaces(at);
+    const isComment = content > at && this.text.charCodeAt(content) === 0x23;
+    if (content < this.to && this.text.charCodeAt(content) !== 0x0a && !isComment) throw unusual;
+    this.next = this.lineEnd(content) + 1;
+  }
+
+  private plain(at: number, first: number): JsonValue {
+    if (first === 0x2d || first === 0x3f || first === 0x3a) {
+      const code = this.text.charCodeAt(at + 1);
+      if (at + 1 >= this.to || code === 0x20 || code === 0x0a) throw unusual;
+    } else if (isIndicator(first)) throw unusual;
+    const lineEnd = this.lineEnd(at);
+    let plain = this.text.slice(at, lineEnd);
+    const comment = plain.indexOf(' #');
+    if (comment !== -1) plain = plain.slice(0, comment);
+    plain = plain.trimEnd();
+    if (plainInside.test(plain)) throw unusual;
+    this.next = lineEnd + 1;
+    return readPlainScalar(plain);
+  }
+
+  private literal(at: number, column: number): string {
+    literalHeader.lastIndex = at;
+    const header = literalHeader.exec(this.text);
+    if (header === null) throw unusual;
+    const { text, to } = this;
+    let indent = header[1] === '' ? -1 : column + Number(header[1]);
+    const lines: string[] = [];
+    /** Lines up to here hold content; what follows is left to chomping. */
+    let content = 0;
+    let start = at + header[0].length + 1;
+    while (start < to) {
+      const end = text.indexOf('\n', start);
+      if (end === -1 || end >= to) throw unusual;
+      let first = start;
+      while (text.charCodeAt(first) === 0x20) first += 1;
+      const spaces = first - start;
+      if (first === end) {
+        if (indent === -1 && spaces > 0) throw unusual;
+        lines.push(spaces > indent && indent !== -1 ? text.slice(start + indent, end) : '');
+        if (spaces > indent && indent !== -1) content = lines.length;
+      } else {
+        if (indent === -1) {
+          if (spaces <= column || text.charCodeAt(first) === 0x09) {
+            if (spaces > column) throw unusual;
+            break;
+          }
+          indent = spaces;
+        }
+        if (spaces < indent) break;
+        lines.push(text.slice(start + indent, end));
+        content = lines.length;
+      }
+      start = end + 1;
+    }
+    this.next = start;
+    this.advance();
+    if (this.column > column) throw unusual;
+    return chomp(lines, content, header[2] ?? '');
+  }
+}
+
+function chomp(lines: readonly string[], content: number, sign: string): string {
+  if (sign === '+') return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+  if (content === 0) return '';
+  const body = (content === lines.length ? lines : lines.slice(0, content)).join('\n');
+  return sign === '-' ? body : `${body}\n`;
+}
+
+const indicators = new Set([...',[]{}#&*!|>\'"%@`\t'].map((char) => char.charCodeAt(0)));
+const isIndicator = (code: number): boolean => indicators.has(code);
