@@ -1,0 +1,2 @@
+export { createSanitizer, type SanitizerOptions } from './sanitizer.js';
+export { GENERATED_FILTERS } from './provenance.js';

@@ -1,0 +1,118 @@
+import type { JsonObject, JsonValue, KubeObject, ResourceType } from '@gitops-reverser/kernel-api';
+import { at, drop, isEmpty, isList, isMap, rewrite, without } from './json.js';
+
+/** Field rules of chapter 20, 3.5, by group and kind: what a server or controller fills in. `desired` is under way, `live` is as observed. */
+type KindRule = (desired: JsonObject, live: KubeObject) => JsonObject;
+
+const RULES: Readonly<Record<string, KindRule>> = {
+  '/Service': service,
+  '/Pod': pod,
+  '/PersistentVolumeClaim': persistentVolumeClaim,
+  '/PersistentVolume': (desired) =>
+    drop(drop(desired, 'spec', 'claimRef', 'uid'), 'spec', 'claimRef', 'resourceVersion'),
+  '/ServiceAccount': serviceAccount,
+  '/Namespace': (desired) => withoutEmpty(drop(desired, 'spec', 'finalizers'), 'spec'),
+  'batch/Job': job,
+  'rbac.authorization.k8s.io/ClusterRole': (desired) =>
+    Object.hasOwn(desired, 'aggregationRule') ? drop(desired, 'rules') : desired,
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': injectedBundles,
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration': injectedBundles,
+  'apiregistration.k8s.io/APIService': injectedBundles,
+  'apiextensions.k8s.io/CustomResourceDefinition': injectedBundles,
+};
+
+export function applyKindRules(desired: JsonObject, live: KubeObject, type: ResourceType): JsonObject {
+  const rule = RULES[`${type.group}/${type.kind}`];
+  return rule === undefined ? desired : rule(desired, live);
+}
+
+function withoutEmpty(map: JsonObject, ...path: string[]): JsonObject {
+  return rewrite(map, path, (value) =>
+    (isMap(value) && isEmpty(value)) || (isList(value) && value.length === 0) ? undefined : value,
+  );
+}
+
+function service(desired: JsonObject): JsonObject {
+  let next = drop(desired, 'spec', 'healthCheckNodePort');
+  if (at(next, 'spec', 'clusterIP') !== 'None') next = drop(drop(next, 'spec', 'clusterIP'), 'spec', 'clusterIPs');
+  const policy = at(next, 'spec', 'ipFamilyPolicy');
+  const families = at(next, 'spec', 'ipFamilies');
+  const isOnlyIPv4 = families === undefined || (isList(families) && families.length === 1 && families[0] === 'IPv4');
+  if (isOnlyIPv4 && (policy === undefined || policy === 'SingleStack')) {
+    next = drop(drop(next, 'spec', 'ipFamilies'), 'spec', 'ipFamilyPolicy');
+  }
+  return at(next, 'spec', 'internalTrafficPolicy') === 'Cluster' ? drop(next, 'spec', 'internalTrafficPolicy') : next;
+}
+
+function pod(desired: JsonObject): JsonObject {
+  const isTokenVolume = (item: JsonValue): boolean =>
+    isMap(item) && typeof item['name'] === 'string' && item['name'].startsWith('kube-api-access-');
+  const keepItems = (value: JsonValue): JsonValue | undefined => {
+    if (!isList(value) || !value.some(isTokenVolume)) return value;
+    const kept = value.filter((item) => !isTokenVolume(item));
+    return kept.length === 0 ? undefined : kept;
+  };
+  const unmount = (value: JsonValue): JsonValue =>
+    isList(value) ? value.map((item) => (isMap(item) ? rewrite(item, ['volumeMounts'], keepItems) : item)) : value;
+  let next = rewrite(drop(desired, 'spec', 'nodeName'), ['spec', 'volumes'], keepItems);
+  for (const list of ['containers', 'initContainers', 'ephemeralContainers'])
+    next = rewrite(next, ['spec', list], unmount);
+  return next;
+}
+
+function persistentVolumeClaim(desired: JsonObject, live: KubeObject): JsonObject {
+  const isBoundByController = live.metadata.annotations?.['pv.kubernetes.io/bound-by-controller'] !== undefined;
+  const next = isBoundByController ? drop(desired, 'spec', 'volumeName') : desired;
+  return at(next, 'spec', 'volumeMode') === 'Filesystem' ? drop(next, 'spec', 'volumeMode') : next;
+}
+
+function serviceAccount(desired: JsonObject, live: KubeObject): JsonObject {
+  const minted = [`${live.metadata.name}-token-`, `${live.metadata.name}-dockercfg-`];
+  const isMinted = (item: JsonValue): boolean => {
+    const name = isMap(item) ? item['name'] : undefined;
+    return typeof name === 'string' && minted.some((start) => name.startsWith(start));
+  };
+  const authored = (value: JsonValue): JsonValue | undefined => {
+    if (!isList(value) || !value.some(isMinted)) return value;
+    const kept = value.filter((item) => !isMinted(item));
+    return kept.length === 0 ? undefined : kept;
+  };
+  return rewrite(rewrite(desired, ['secrets'], authored), ['imagePullSecrets'], authored);
+}
+
+const JOB_LABELS = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name'];
+
+function job(desired: JsonObject, live: KubeObject): JsonObject {
+  if (at(live, 'spec', 'manualSelector') === true) return desired;
+  const own = [live.metadata.uid, live.metadata.name];
+  const isOwn = (key: string, value: JsonValue): boolean => JOB_LABELS.includes(key) && own.includes(String(value));
+  const labelled = (value: JsonValue): JsonValue =>
+    isMap(value) ? without(value, (key) => JOB_LABELS.includes(key)) : value;
+  let next = drop(desired, 'spec', 'selector');
+  next = rewrite(next, ['spec', 'template', 'metadata', 'labels'], labelled);
+  next = withoutEmpty(next, 'spec', 'template', 'metadata', 'labels');
+  next = withoutEmpty(next, 'spec', 'template', 'metadata');
+  next = rewrite(next, ['metadata', 'labels'], (value) => (isMap(value) ? without(value, isOwn) : value));
+  return withoutEmpty(next, 'metadata', 'labels');
+}
+
+/** Certificates another controller injects change with every rotation. */
+function injectedBundles(desired: JsonObject, live: KubeObject): JsonObject {
+  const annotations = Object.entries(live.metadata.annotations ?? {});
+  const isInjected = annotations.some(
+    ([key, value]) =>
+      key.startsWith('cert-manager.io/inject-') ||
+      (key === 'service.beta.openshift.io/inject-cabundle' && value === 'true'),
+  );
+  return isInjected ? (withoutKeyAnywhere(desired, 'caBundle') as JsonObject) : desired;
+}
+
+function withoutKeyAnywhere(value: JsonValue, gone: string): JsonValue {
+  if (isList(value)) return value.map((item) => withoutKeyAnywhere(item, gone));
+  if (!isMap(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== gone)
+      .map(([key, child]) => [key, withoutKeyAnywhere(child, gone)]),
+  );
+}

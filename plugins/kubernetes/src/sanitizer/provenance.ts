@@ -1,0 +1,126 @@
+import type { GeneratedSelection, JsonObject, KubeObject, ResourceType } from '@gitops-reverser/kernel-api';
+import { at, isEmpty, isList, isMap } from './json.js';
+
+/** One filter of chapter 20, 2.2: an object nobody wrote. */
+interface Filter {
+  readonly id: string;
+  readonly on: boolean;
+  holds(object: KubeObject, type: ResourceType, desired: JsonObject): boolean;
+}
+
+const isCore = (type: ResourceType, resource: string): boolean => type.group === '' && type.resource === resource;
+const label = (object: KubeObject, key: string): string | undefined => object.metadata.labels?.[key];
+const hasLabel = (object: KubeObject, key: string): boolean => label(object, key) !== undefined;
+const hasAnnotation = (object: KubeObject, key: string): boolean => object.metadata.annotations?.[key] !== undefined;
+
+/** In order; the first that holds wins. No rule looks at users, field managers or user agents. */
+const FILTERS: readonly Filter[] = [
+  {
+    id: 'kube-root-ca',
+    on: true,
+    holds: (object, type) => isCore(type, 'configmaps') && object.metadata.name === 'kube-root-ca.crt',
+  },
+  {
+    id: 'injected-ca',
+    on: true,
+    holds: (object, type) =>
+      isCore(type, 'configmaps') && ['openshift-service-ca.crt', 'istio-ca-root-cert'].includes(object.metadata.name),
+  },
+  {
+    id: 'service-account-token',
+    on: true,
+    holds: (object, type) => isCore(type, 'secrets') && object['type'] === 'kubernetes.io/service-account-token',
+  },
+  {
+    id: 'bootstrap-token',
+    on: true,
+    holds: (object, type) => isCore(type, 'secrets') && object['type'] === 'bootstrap.kubernetes.io/token',
+  },
+  {
+    id: 'helm-release-store',
+    on: true,
+    holds: (object, type) =>
+      (isCore(type, 'secrets') && object['type'] === 'helm.sh/release.v1') ||
+      ((isCore(type, 'secrets') || isCore(type, 'configmaps')) &&
+        label(object, 'owner') === 'helm' &&
+        object.metadata.name.startsWith('sh.helm.release.v1.')),
+  },
+  {
+    id: 'default-service-account',
+    on: true,
+    holds: (object, type, desired) =>
+      isCore(type, 'serviceaccounts') && object.metadata.name === 'default' && isOnlyIdentity(desired),
+  },
+  {
+    id: 'leader-lock',
+    on: true,
+    holds: (object, type) =>
+      (isCore(type, 'configmaps') || isCore(type, 'endpoints')) &&
+      hasAnnotation(object, 'control-plane.alpha.kubernetes.io/leader'),
+  },
+  {
+    id: 'endpoints',
+    on: true,
+    holds: (object, type) =>
+      (isCore(type, 'endpoints') &&
+        (hasAnnotation(object, 'endpoints.kubernetes.io/last-change-trigger-time') ||
+          hasLabel(object, 'endpoints.kubernetes.io/managed-by'))) ||
+      (type.group === 'discovery.k8s.io' &&
+        type.resource === 'endpointslices' &&
+        hasLabel(object, 'endpointslice.kubernetes.io/managed-by')),
+  },
+  {
+    id: 'rbac-default',
+    on: true,
+    holds: (object, type) =>
+      type.group === 'rbac.authorization.k8s.io' && label(object, 'kubernetes.io/bootstrapping') === 'rbac-defaults',
+  },
+  {
+    id: 'controller-owned',
+    on: false,
+    holds: (object) => {
+      const owners = at(object, 'metadata', 'ownerReferences');
+      return isList(owners) && owners.some((owner) => isMap(owner) && owner['controller'] === true);
+    },
+  },
+  {
+    id: 'release-owned',
+    on: false,
+    holds: (object) =>
+      hasLabel(object, 'helm.toolkit.fluxcd.io/name') || hasLabel(object, 'resourceset.fluxcd.controlplane.io/name'),
+  },
+  {
+    id: 'helm-cli-owned',
+    on: false,
+    holds: (object) =>
+      label(object, 'app.kubernetes.io/managed-by') === 'Helm' && hasAnnotation(object, 'meta.helm.sh/release-name'),
+  },
+];
+
+/** Filter ids with their default, as reference tables and validation need them. */
+export const GENERATED_FILTERS: readonly { readonly id: string; readonly on: boolean }[] = FILTERS.map(
+  ({ id, on }) => ({ id, on }),
+);
+
+/** The id of the filter that drops this object, if any. `desired` is the object after the field rules. */
+export function provenance(
+  object: KubeObject,
+  type: ResourceType,
+  desired: JsonObject,
+  selection: GeneratedSelection,
+  defaults: 'all' | 'none',
+): string | undefined {
+  for (const filter of FILTERS) {
+    const on = filter.on
+      ? defaults === 'all' && !selection.include.includes('*') && !selection.include.includes(filter.id)
+      : selection.exclude.includes(filter.id);
+    if (on && filter.holds(object, type, desired)) return filter.id;
+  }
+  return undefined;
+}
+
+function isOnlyIdentity(desired: JsonObject): boolean {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = desired;
+  if (!isEmpty(rest) || !isMap(metadata)) return false;
+  return Object.keys(metadata).every((key) => key === 'name' || key === 'namespace');
+}
