@@ -35,7 +35,13 @@ const constraints = (extra) =>
   }));
 const boundaries = (extra) => [
   'error',
-  { enforceBuildableLibDependency: false, allow: [], allowCircularSelfDependency: false, checkDynamicDependenciesExceptions: ['.*'], depConstraints: constraints(extra) },
+  {
+    enforceBuildableLibDependency: false,
+    allow: [],
+    allowCircularSelfDependency: false,
+    checkDynamicDependenciesExceptions: ['.*'],
+    depConstraints: constraints(extra),
+  },
 ];
 
 /** Closed to every package but those that own the door. */
@@ -65,7 +71,7 @@ export default function house(project) {
         '@typescript-eslint/no-floating-promises': 'error',
         '@typescript-eslint/no-explicit-any': 'error',
         '@typescript-eslint/consistent-type-imports': 'error',
-        '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+        '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
         'no-console': 'error',
         ...doorRules(project),
       },
