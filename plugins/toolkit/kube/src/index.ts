@@ -1,1 +1,14 @@
-export {};
+export * from './backoff.js';
+export * from './connection.js';
+export type { AuthMaterial, InClusterOptions, KubeCredentials, TlsMaterial } from './credentials.js';
+export { inClusterCredentials, kubeconfigCredentials } from './credentials.js';
+export * from './discovery.js';
+export * from './errors.js';
+export type { OpenedStream } from './http2-streams.js';
+export * from './kubeconfig.js';
+export * from './list-pager.js';
+export * from './paths.js';
+export type { RateLimit } from './rate-limiter.js';
+export * from './requests.js';
+export * from './tokens.js';
+export * from './watch-stream.js';

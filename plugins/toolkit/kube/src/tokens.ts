@@ -1,0 +1,5 @@
+import { token } from '@gitops-reverser/kernel-api';
+import type { KubeConnection } from './connection.js';
+
+/** The connection of a source cluster, as its owner opened it. */
+export const kubeConnection = token<KubeConnection, 'cluster'>('kube-connection', 'cluster');
