@@ -1,1 +1,12 @@
-export {};
+export * from './conditions-table.js';
+export * from './conditions.js';
+export * from './duration.js';
+export * from './formats.js';
+export * from './glob.js';
+export * from './grants.js';
+export * from './kind.js';
+export * from './kinds/kinds.js';
+export * from './label-selector.js';
+export * from './repository-url.js';
+export * from './schema/defaults.js';
+export * from './specs.js';
