@@ -17,7 +17,10 @@ export const openAccess: Access = { anonymous: 'write' };
 
 export type AuthorizationScheme = 'none' | 'basic' | 'bearer' | 'other';
 
-export type Admission = { readonly status: 'admitted'; readonly user: string } | { readonly status: 'unauthorized' } | { readonly status: 'forbidden' };
+export type Admission =
+  | { readonly status: 'admitted'; readonly user: string }
+  | { readonly status: 'unauthorized' }
+  | { readonly status: 'forbidden' };
 
 export function schemeOf(authorization: string | undefined): AuthorizationScheme {
   if (authorization === undefined) return 'none';
@@ -49,7 +52,11 @@ function matches(account: Account, authorization: string): boolean {
       const pair = Buffer.from(value, 'base64').toString();
       const colon = pair.indexOf(':');
       const [user, password] = colon === -1 ? [pair, ''] : [pair.slice(0, colon), pair.slice(colon + 1)];
-      return account.password !== undefined && account.password === password && (account.user === undefined || account.user === user);
+      return (
+        account.password !== undefined &&
+        account.password === password &&
+        (account.user === undefined || account.user === user)
+      );
     }
     case 'none':
     case 'other':

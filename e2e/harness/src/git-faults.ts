@@ -23,7 +23,12 @@ export type Fault =
   | { readonly kind: 'hold'; readonly at: 'request' | 'answer' }
   | { readonly kind: 'delay'; readonly at: 'request' | 'answer'; readonly ms: number }
   /** Answers in place of git. */
-  | { readonly kind: 'answer'; readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
   /** Reads see the refs as they were when the fault was injected; pushes reach the real repository. */
   | { readonly kind: 'lag' }
   /** 400 to an upload-pack request (protocol v0) that does not ask for `multi_ack` or `multi_ack_detailed`. */
@@ -74,7 +79,8 @@ export class ActiveFault implements FaultHandle {
     this.fault = fault;
     this.frozenDir = frozenDir;
     this.#repository = options.repository;
-    this.#steps = options.on === undefined ? undefined : new Set(typeof options.on === 'string' ? [options.on] : options.on);
+    this.#steps =
+      options.on === undefined ? undefined : new Set(typeof options.on === 'string' ? [options.on] : options.on);
     this.#skip = options.skip ?? 0;
     this.#left = options.times ?? (lasting.has(fault.kind) ? Infinity : 1);
     this.reached = new Promise((resolve) => (this.#reach = resolve));
@@ -122,16 +128,26 @@ export const faultName = (fault: Fault): string => ('at' in fault ? `${fault.kin
  *
  * @param body already inflated
  */
-export function refusalOf(fault: Fault, step: GitStep, gitProtocol: string | undefined, isChunked: boolean, body: Buffer): { status: number; body: string } | undefined {
+export function refusalOf(
+  fault: Fault,
+  step: GitStep,
+  gitProtocol: string | undefined,
+  isChunked: boolean,
+  body: Buffer,
+): { status: number; body: string } | undefined {
   switch (fault.kind) {
     case 'require-multi-ack': {
       const isV2 = gitProtocol?.includes('version=2') === true;
       if (step !== 'fetch' || isV2) return undefined;
       const firstLine = body.toString('latin1', 4, Number.parseInt(body.toString('latin1', 0, 4), 16) || 4);
-      return /\bmulti_ack(_detailed)?\b/.test(firstLine) ? undefined : { status: 400, body: 'TF401041: The request must include the multi_ack capability.' };
+      return /\bmulti_ack(_detailed)?\b/.test(firstLine)
+        ? undefined
+        : { status: 400, body: 'TF401041: The request must include the multi_ack capability.' };
     }
     case 'refuse-agent':
-      return /[\0 ]agent=|^.{4}agent=/m.test(body.toString('latin1', 0, 4_096)) ? { status: 400, body: 'unknown capability: agent' } : undefined;
+      return /[\0 ]agent=|^.{4}agent=/m.test(body.toString('latin1', 0, 4_096))
+        ? { status: 400, body: 'unknown capability: agent' }
+        : undefined;
     case 'refuse-chunked':
       return isChunked ? { status: 411, body: 'Length Required' } : undefined;
     case 'cut':

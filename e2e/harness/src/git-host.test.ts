@@ -25,16 +25,26 @@ const clone = (url: string, name = 'clone'): Promise<string> => git(['clone', '-
 const lsRemote = (url: string) => tryGit(['ls-remote', url]);
 
 /** A push over HTTP by the stock CLI. */
-async function pushTo(name: string, file: string, options: { readonly credentials?: { user: string; password: string } } = {}) {
+async function pushTo(
+  name: string,
+  file: string,
+  options: { readonly credentials?: { user: string; password: string } } = {},
+) {
   const via = host.urlOf(name, options.credentials);
   return await host.repository(name).commitFiles('main', { [file]: `${file}\n` }, { via });
 }
 
-async function post(path: string, body: Buffer, headers: Record<string, string>): Promise<{ status: number; body: string }> {
+async function post(
+  path: string,
+  body: Buffer,
+  headers: Record<string, string>,
+): Promise<{ status: number; body: string }> {
   return await new Promise((resolve, reject) => {
     const request = httpRequest(`${host.url}${path}`, { method: 'POST', headers }, (response) => {
       const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+      response
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
     });
     request.on('error', reject).end(body);
   });
@@ -74,7 +84,10 @@ describe('serving', () => {
     const tip = (await host.repository('app').head('main')) ?? '';
     const body = encode(Buffer.from(`${pkt(`want ${tip} ofs-delta\n`)}0000${pkt('done\n')}`));
 
-    const answer = await post('/app.git/git-upload-pack', body, { 'content-type': 'application/x-git-upload-pack-request', ...headers });
+    const answer = await post('/app.git/git-upload-pack', body, {
+      'content-type': 'application/x-git-upload-pack-request',
+      ...headers,
+    });
 
     expect(answer.status).toBe(200);
     expect(answer.body.slice(0, 12)).toBe('0008NAK\nPACK');
@@ -158,13 +171,20 @@ describe('access', () => {
 
 describe('request log', () => {
   it('has one entry a request, without credentials', async () => {
-    await host.createRepository('app', { access: { anonymous: 'none', accounts: [{ user: 'u', password: 'canary', may: 'write' }] } });
+    await host.createRepository('app', {
+      access: { anonymous: 'none', accounts: [{ user: 'u', password: 'canary', may: 'write' }] },
+    });
     await pushTo('app', 'a', { credentials: { user: 'u', password: 'canary' } });
 
     const requests = await poll(() => (host.requests().every(({ endedAt }) => endedAt) ? host.requests() : undefined));
 
     expect(host.ledger('app')).toEqual(['push-advertisement 401', 'push-advertisement 200', 'push 200']);
-    expect(requests.at(-1)).toMatchObject({ method: 'POST', path: '/app.git/git-receive-pack', authorization: 'basic', contentType: 'application/x-git-receive-pack-request' });
+    expect(requests.at(-1)).toMatchObject({
+      method: 'POST',
+      path: '/app.git/git-receive-pack',
+      authorization: 'basic',
+      contentType: 'application/x-git-receive-pack-request',
+    });
     expect(requests.at(-1)?.requestBytes).toBeGreaterThan(100);
     expect(requests.at(-1)?.responseBytes).toBeGreaterThan(10);
     expect(JSON.stringify(requests)).not.toContain('canary');
@@ -207,13 +227,16 @@ describe('bad days', () => {
     await poll(async () => (await head()) !== before, { what: 'the push to land' });
   });
 
-  it.each([{ at: 'answer' }, { at: 'answer-headers' }, { at: 'answer-body', afterBytes: 4 }] as const)('cuts at %j: the ref has moved, the client does not know', async (where) => {
-    await host.inject({ kind: 'cut', ...where }, { on: 'push' });
+  it.each([{ at: 'answer' }, { at: 'answer-headers' }, { at: 'answer-body', afterBytes: 4 }] as const)(
+    'cuts at %j: the ref has moved, the client does not know',
+    async (where) => {
+      await host.inject({ kind: 'cut', ...where }, { on: 'push' });
 
-    await expect(pushTo('app', 'b')).rejects.toThrow();
+      await expect(pushTo('app', 'b')).rejects.toThrow();
 
-    expect(await head()).not.toBe(before);
-  });
+      expect(await head()).not.toBe(before);
+    },
+  );
 
   it('holds a push until it is released', async () => {
     const fault = await host.inject({ kind: 'hold', at: 'request' }, { on: 'push' });
@@ -230,8 +253,24 @@ describe('bad days', () => {
   it('holds an answer: the ref has moved, a killed client does not know', async () => {
     const fault = await host.inject({ kind: 'hold', at: 'answer' }, { on: 'push' });
     await clone(host.urlOf('app'));
-    await git(['-C', `${dir.path}/clone`, '-c', 'user.name=k', '-c', 'user.email=k@example.com', 'commit', '--quiet', '--allow-empty', '-m', 'k']);
-    const client = await startProcess({ command: 'git', args: ['-C', `${dir.path}/clone`, 'push', '--quiet'], env: cleanGitEnv() });
+    await git([
+      '-C',
+      `${dir.path}/clone`,
+      '-c',
+      'user.name=k',
+      '-c',
+      'user.email=k@example.com',
+      'commit',
+      '--quiet',
+      '--allow-empty',
+      '-m',
+      'k',
+    ]);
+    const client = await startProcess({
+      command: 'git',
+      args: ['-C', `${dir.path}/clone`, 'push', '--quiet'],
+      env: cleanGitEnv(),
+    });
     await fault.reached;
 
     await client.kill();
@@ -240,7 +279,10 @@ describe('bad days', () => {
   });
 
   it('answers 503 with Retry-After once, then works', async () => {
-    await host.inject({ kind: 'answer', status: 503, headers: { 'retry-after': '7' }, body: 'later' }, { on: 'push-advertisement' });
+    await host.inject(
+      { kind: 'answer', status: 503, headers: { 'retry-after': '7' }, body: 'later' },
+      { on: 'push-advertisement' },
+    );
 
     await expect(pushTo('app', 'b')).rejects.toThrow('503');
     const commit = await pushTo('app', 'b');
@@ -259,7 +301,8 @@ describe('bad days', () => {
   });
 
   it.each(['0', '2'])('lags behind accepted pushes on reads, protocol %s', async (version) => {
-    const ask = async () => (await git(['-c', `protocol.version=${version}`, 'ls-remote', host.urlOf('app'), 'main'])).slice(0, 40);
+    const ask = async () =>
+      (await git(['-c', `protocol.version=${version}`, 'ls-remote', host.urlOf('app'), 'main'])).slice(0, 40);
     const fault = await host.inject({ kind: 'lag' }, { repository: 'app' });
     const commit = await host.repository('app').commitFiles('main', { b: 'b' });
 
@@ -294,7 +337,10 @@ describe('bad days', () => {
   it('refuses a body without Content-Length', async () => {
     await host.inject({ kind: 'refuse-chunked' });
 
-    const answer = await post('/app.git/git-upload-pack', Buffer.from('0000'), { 'content-type': 'application/x-git-upload-pack-request', 'transfer-encoding': 'chunked' });
+    const answer = await post('/app.git/git-upload-pack', Buffer.from('0000'), {
+      'content-type': 'application/x-git-upload-pack-request',
+      'transfer-encoding': 'chunked',
+    });
 
     expect(answer.status).toBe(411);
   });

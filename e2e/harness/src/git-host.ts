@@ -6,12 +6,14 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
-import { admit, openAccess, schemeOf } from './git-access.js';
-import type { Access, AuthorizationScheme } from './git-access.js';
+import { admit, openAccess } from './git-access.js';
+import type { Access } from './git-access.js';
 import { GitBackend } from './git-backend.js';
 import type { BackendAnswer } from './git-backend.js';
 import { ActiveFault, faultName, refusalOf } from './git-faults.js';
 import type { Fault, FaultHandle, FaultOptions, GitStep } from './git-faults.js';
+import { describeRequest, splitPath, stepOf } from './git-requests.js';
+import type { LoggedRequest, RequestEntry } from './git-requests.js';
 import { createBareRepository } from './git-repository.js';
 import type { CreateRepositoryOptions, GitRepository } from './git-repository.js';
 
@@ -29,32 +31,6 @@ export interface HostedRepositoryOptions extends CreateRepositoryOptions {
   readonly access?: Access;
 }
 
-/** One request as the host saw it; never a credential. */
-export interface LoggedRequest {
-  readonly at: number;
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly repository: string;
-  readonly step: GitStep;
-  readonly authorization: AuthorizationScheme;
-  readonly userAgent: string;
-  readonly gitProtocol?: string;
-  readonly contentType?: string;
-  readonly contentEncoding?: string;
-  readonly isChunked: boolean;
-  /** The client's port: requests with equal ports shared a connection. */
-  readonly connection: number;
-  readonly fault?: string;
-  readonly requestBytes: number;
-  readonly responseBytes: number;
-  /** Undefined while unanswered, and for ever after a cut. */
-  readonly status?: number;
-  readonly endedAt?: number;
-}
-
-type Entry = { -readonly [K in keyof LoggedRequest]: LoggedRequest[K] };
-
 interface Hosted {
   readonly repository: GitRepository;
   access: Access;
@@ -68,7 +44,7 @@ export class GitHost implements AsyncDisposable {
   readonly #hosted = new Map<string, Hosted>();
   readonly #backends = new Set<GitBackend>();
   readonly #stopping = new AbortController();
-  #requests: Entry[] = [];
+  #requests: RequestEntry[] = [];
   #faults: ActiveFault[] = [];
 
   constructor(dir: string, server: Server) {
@@ -90,7 +66,10 @@ export class GitHost implements AsyncDisposable {
 
   /** The address of a repository; with credentials in it for the git CLI. */
   urlOf(name: string, credentials?: { readonly user: string; readonly password: string }): string {
-    const who = credentials === undefined ? '' : `${encodeURIComponent(credentials.user)}:${encodeURIComponent(credentials.password)}@`;
+    const who =
+      credentials === undefined
+        ? ''
+        : `${encodeURIComponent(credentials.user)}:${encodeURIComponent(credentials.password)}@`;
     return `http://${who}127.0.0.1:${this.port}/${name}.git`;
   }
 
@@ -112,7 +91,10 @@ export class GitHost implements AsyncDisposable {
 
   repository(name: string): GitRepository {
     const hosted = this.#hosted.get(name);
-    if (hosted === undefined) throw new Error(`there is no repository ${name} on this host; it has ${[...this.#hosted.keys()].join(', ') || 'none'}`);
+    if (hosted === undefined)
+      throw new Error(
+        `there is no repository ${name} on this host; it has ${[...this.#hosted.keys()].join(', ') || 'none'}`,
+      );
     return hosted.repository;
   }
 
@@ -125,12 +107,16 @@ export class GitHost implements AsyncDisposable {
 
   /** All requests so far, oldest first. */
   requests(of: { readonly repository?: string; readonly step?: GitStep } = {}): readonly LoggedRequest[] {
-    return this.#requests.filter((entry) => (of.repository ?? entry.repository) === entry.repository && (of.step ?? entry.step) === entry.step);
+    return this.#requests.filter(
+      (entry) => (of.repository ?? entry.repository) === entry.repository && (of.step ?? entry.step) === entry.step,
+    );
   }
 
   /** The request ledger: one short line a request. */
   ledger(repository?: string): readonly string[] {
-    return this.requests(repository === undefined ? {} : { repository }).map(({ step, status }) => `${step} ${status ?? 'cut'}`);
+    return this.requests(repository === undefined ? {} : { repository }).map(
+      ({ step, status }) => `${step} ${status ?? 'cut'}`,
+    );
   }
 
   clearRequests(): void {
@@ -173,7 +159,10 @@ export class GitHost implements AsyncDisposable {
   async #freeze(repository: GitRepository): Promise<string> {
     const dir = join(this.dir, '.frozen', `${this.#faults.length}-${performance.now()}`, basename(repository.dir));
     await mkdir(dirname(dir), { recursive: true });
-    await cp(repository.dir, dir, { recursive: true, filter: (source) => !source.startsWith(join(repository.dir, 'objects')) });
+    await cp(repository.dir, dir, {
+      recursive: true,
+      filter: (source) => !source.startsWith(join(repository.dir, 'objects')),
+    });
     await mkdir(join(dir, 'objects', 'info'), { recursive: true });
     await writeFile(join(dir, 'objects', 'info', 'alternates'), `${join(repository.dir, 'objects')}\n`);
     return dir;
@@ -183,7 +172,8 @@ export class GitHost implements AsyncDisposable {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
     const { name, rest } = splitPath(url.pathname);
     const step = stepOf(request.method ?? 'GET', rest, url.searchParams.get('service'));
-    const entry = this.#record(request, url, name, step);
+    const entry = describeRequest(request, url, name, step);
+    this.#requests.push(entry);
     request.on('data', (chunk: Buffer) => (entry.requestBytes += chunk.length));
     request.pause();
     response.on('finish', () => Object.assign(entry, { status: response.statusCode, endedAt: Date.now() }));
@@ -207,7 +197,8 @@ export class GitHost implements AsyncDisposable {
     const hosted = this.#hosted.get(name);
     const isPush = step === 'push' || step === 'push-advertisement';
     const admission = admit(hosted?.access ?? openAccess, request.headers.authorization, isPush);
-    if (admission.status === 'unauthorized') return reply(request, response, 401, 'Unauthorized', { 'www-authenticate': 'Basic realm="Git"' });
+    if (admission.status === 'unauthorized')
+      return reply(request, response, 401, 'Unauthorized', { 'www-authenticate': 'Basic realm="Git"' });
     if (hosted === undefined) return reply(request, response, 404, 'Not found');
     if (admission.status === 'forbidden') return reply(request, response, 403, 'You may not write to this repository');
 
@@ -215,7 +206,11 @@ export class GitHost implements AsyncDisposable {
       hit();
       await (fault.kind === 'hold' ? active?.held() : fault.kind === 'delay' ? this.#sleep(fault.ms) : undefined);
     }
-    const needsBody = fault !== undefined && ((fault.kind === 'cut' && fault.at === 'body') || fault.kind === 'require-multi-ack' || fault.kind.startsWith('refuse-'));
+    const needsBody =
+      fault !== undefined &&
+      ((fault.kind === 'cut' && fault.at === 'body') ||
+        fault.kind === 'require-multi-ack' ||
+        fault.kind.startsWith('refuse-'));
     const body = needsBody ? await readAll(request) : undefined;
     if (fault?.kind === 'cut' && fault.at === 'body') {
       hit();
@@ -253,7 +248,13 @@ export class GitHost implements AsyncDisposable {
     return relay(answer, response);
   }
 
-  async #answerBadly(fault: Fault, active: ActiveFault | undefined, answer: BackendAnswer & { readonly bytes: Buffer }, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answerBadly(
+    fault: Fault,
+    active: ActiveFault | undefined,
+    answer: BackendAnswer & { readonly bytes: Buffer },
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const { bytes } = answer;
     if (fault.kind === 'hold') await active?.held();
     if (fault.kind === 'delay') await this.#sleep(fault.ms);
@@ -269,7 +270,14 @@ export class GitHost implements AsyncDisposable {
     response.write(part, () => setImmediate(() => cut(request, response)));
   }
 
-  #startBackend(dir: string, rest: string, url: URL, request: IncomingMessage, user: string, body: Buffer | undefined): GitBackend {
+  #startBackend(
+    dir: string,
+    rest: string,
+    url: URL,
+    request: IncomingMessage,
+    user: string,
+    body: Buffer | undefined,
+  ): GitBackend {
     const backend = new GitBackend({
       projectRoot: dirname(dir),
       path: `/${basename(dir)}${rest}`,
@@ -291,29 +299,6 @@ export class GitHost implements AsyncDisposable {
     return backend;
   }
 
-  #record(request: IncomingMessage, url: URL, repository: string, step: GitStep): Entry {
-    const { headers } = request;
-    const entry: Entry = {
-      at: Date.now(),
-      method: request.method ?? 'GET',
-      path: url.pathname,
-      query: url.search.slice(1),
-      repository,
-      step,
-      authorization: schemeOf(headers.authorization),
-      userAgent: headers['user-agent'] ?? '',
-      isChunked: headers['transfer-encoding'] !== undefined,
-      connection: request.socket.remotePort ?? 0,
-      requestBytes: 0,
-      responseBytes: 0,
-    };
-    if (headers['git-protocol'] !== undefined) entry.gitProtocol = headers['git-protocol'].toString();
-    if (headers['content-type'] !== undefined) entry.contentType = headers['content-type'];
-    if (headers['content-encoding'] !== undefined) entry.contentEncoding = headers['content-encoding'];
-    this.#requests.push(entry);
-    return entry;
-  }
-
   #sleep(ms: number): Promise<void> {
     return sleep(ms, undefined, { signal: this.#stopping.signal });
   }
@@ -324,10 +309,20 @@ function cut(request: IncomingMessage, response: ServerResponse): void {
   response.destroy();
 }
 
-function reply(request: IncomingMessage, response: ServerResponse, status: number, body: string, headers: Readonly<Record<string, string>> = {}): void {
+function reply(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   // An unread body would make the connection unusable for the next request.
   request.resume();
-  response.writeHead(status, { 'content-type': 'text/plain', 'content-length': String(Buffer.byteLength(body)), ...headers });
+  response.writeHead(status, {
+    'content-type': 'text/plain',
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  });
   response.end(body);
 }
 
@@ -343,26 +338,12 @@ async function readAll(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** `/team/app.git/info/refs` is repository `team/app` and the rest `/info/refs`; `.git` may be left out. */
-function splitPath(path: string): { name: string; rest: string } {
-  const match = /^\/(.+?)(?:\.git)?(\/(?:info\/refs|git-upload-pack|git-receive-pack|HEAD|objects\/.*))$/.exec(decodeURIComponent(path));
-  return match === null ? { name: path.replace(/^\/|(\.git)?\/?$/g, ''), rest: '' } : { name: match[1] ?? '', rest: match[2] ?? '' };
-}
-
-function stepOf(method: string, rest: string, service: string | null): GitStep {
-  if (method === 'GET' && rest === '/info/refs') {
-    if (service === 'git-upload-pack') return 'fetch-advertisement';
-    if (service === 'git-receive-pack') return 'push-advertisement';
-  }
-  if (method === 'POST' && rest === '/git-upload-pack') return 'fetch';
-  if (method === 'POST' && rest === '/git-receive-pack') return 'push';
-  return 'other';
-}
-
 /** Starts a Git host on loopback. */
 export async function startGitHost(options: GitHostOptions): Promise<GitHost> {
   await mkdir(options.dir, { recursive: true });
   const server = createServer({ keepAliveTimeout: options.keepAliveMs ?? 65_000, requestTimeout: 0 });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port ?? 0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) =>
+    server.once('error', reject).listen(options.port ?? 0, '127.0.0.1', resolve),
+  );
   return new GitHost(options.dir, server);
 }

@@ -24,8 +24,21 @@ it('is empty, with its default branch unborn, until somebody commits', async () 
 
 it('tells author, committer, message and touched files of each commit, newest first', async () => {
   const date = new Date('2026-03-01T10:00:00Z');
-  await repository.commitFiles('main', { 'a b/c.yaml': 'one\n', 'gone.yaml': 'x' }, { author: ann, message: 'First', date });
-  const second = await repository.commitFiles('main', { 'a b/c.yaml': 'two\n', 'gone.yaml': null, 'ü"\\.yaml': 'new\n' }, { author: ann, committer: { name: 'Bot', email: 'bot@example.com' }, message: 'Second\n\nWhy: because\nand more', date });
+  await repository.commitFiles(
+    'main',
+    { 'a b/c.yaml': 'one\n', 'gone.yaml': 'x' },
+    { author: ann, message: 'First', date },
+  );
+  const second = await repository.commitFiles(
+    'main',
+    { 'a b/c.yaml': 'two\n', 'gone.yaml': null, 'ü"\\.yaml': 'new\n' },
+    {
+      author: ann,
+      committer: { name: 'Bot', email: 'bot@example.com' },
+      message: 'Second\n\nWhy: because\nand more',
+      date,
+    },
+  );
 
   const log = await repository.log('main');
 
@@ -47,11 +60,19 @@ it('tells author, committer, message and touched files of each commit, newest fi
 });
 
 it('reads files, lists and whole trees', async () => {
-  await repository.commitFiles('main', { 'b/x.yaml': 'x: 1\n', a: '', 'run.sh': { mode: '100755', content: '#!/bin/sh\n' } });
+  await repository.commitFiles('main', {
+    'b/x.yaml': 'x: 1\n',
+    a: '',
+    'run.sh': { mode: '100755', content: '#!/bin/sh\n' },
+  });
 
   expect(await repository.listFiles('main')).toEqual(['a', 'b/x.yaml', 'run.sh']);
   expect(await repository.showFile('main', 'b/x.yaml')).toBe('x: 1\n');
-  expect([...(await repository.readTree('main'))]).toEqual([['a', ''], ['b/x.yaml', 'x: 1\n'], ['run.sh', '#!/bin/sh\n']]);
+  expect([...(await repository.readTree('main'))]).toEqual([
+    ['a', ''],
+    ['b/x.yaml', 'x: 1\n'],
+    ['run.sh', '#!/bin/sh\n'],
+  ]);
   expect(await repository.git('ls-tree', 'main', 'run.sh')).toMatch(/^100755/);
 });
 
@@ -88,15 +109,34 @@ it('calls a repository with a malformed tree unclean', async () => {
   await repository.fsck();
   const blob = (await repository.git('rev-parse', 'main:a')).trim();
   const entry = Buffer.concat([Buffer.from('100644 a\0'), Buffer.from(blob, 'hex')]);
-  const tree = (await git(['--git-dir', repository.dir, 'hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], { input: Buffer.concat([entry, entry]) })).trim();
-  const commit = (await git(['--git-dir', repository.dir, '-c', 'user.name=x', '-c', 'user.email=x@example.com', 'commit-tree', tree, '-m', 'bad'])).trim();
+  const tree = (
+    await git(['--git-dir', repository.dir, 'hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], {
+      input: Buffer.concat([entry, entry]),
+    })
+  ).trim();
+  const commit = (
+    await git([
+      '--git-dir',
+      repository.dir,
+      '-c',
+      'user.name=x',
+      '-c',
+      'user.email=x@example.com',
+      'commit-tree',
+      tree,
+      '-m',
+      'bad',
+    ])
+  ).trim();
   await repository.git('update-ref', 'refs/heads/main', commit);
 
   await expect(repository.fsck()).rejects.toThrow('contains duplicate file entries');
 });
 
 it('seeds ten thousand files in one commit', async () => {
-  const files = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`ns-${i % 50}/cm-${i}.yaml`, `data:\n  n: "${i}"\n`]));
+  const files = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, i) => [`ns-${i % 50}/cm-${i}.yaml`, `data:\n  n: "${i}"\n`]),
+  );
 
   await repository.commitFiles('main', files);
 

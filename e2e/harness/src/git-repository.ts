@@ -9,7 +9,8 @@ export interface Person {
 }
 
 /** A file's content; `null` removes the file. The long form sets a mode: an executable, a symbolic link, a submodule. */
-export type FileEdit = string | Buffer | null | { readonly mode: '100644' | '100755' | '120000'; readonly content: string | Buffer };
+export type FileEdit =
+  string | Buffer | null | { readonly mode: '100644' | '100755' | '120000'; readonly content: string | Buffer };
 
 export type FileEdits = Readonly<Record<string, FileEdit>>;
 
@@ -75,22 +76,45 @@ export class GitRepository {
   }
 
   async resolve(revision: string): Promise<string | undefined> {
-    const { exit, stdout } = await tryGit(['--git-dir', this.dir, 'rev-parse', '--verify', '--quiet', '--end-of-options', revision]);
+    const { exit, stdout } = await tryGit([
+      '--git-dir',
+      this.dir,
+      'rev-parse',
+      '--verify',
+      '--quiet',
+      '--end-of-options',
+      revision,
+    ]);
     return exit.code === 0 ? stdout.toString().trim() : undefined;
   }
 
   async branches(): Promise<Readonly<Record<string, string>>> {
-    const lines = (await this.git('for-each-ref', '--format=%(refname:lstrip=2) %(objectname)', 'refs/heads')).split('\n').filter(Boolean);
+    const lines = (await this.git('for-each-ref', '--format=%(refname:lstrip=2) %(objectname)', 'refs/heads'))
+      .split('\n')
+      .filter(Boolean);
     return Object.fromEntries(lines.map((line) => line.split(' ') as [string, string]));
   }
 
   /** Commits of a branch, newest first; empty when the branch does not exist. */
-  async log(branch: string, range: { readonly since?: string; readonly limit?: number } = {}): Promise<readonly LoggedCommit[]> {
+  async log(
+    branch: string,
+    range: { readonly since?: string; readonly limit?: number } = {},
+  ): Promise<readonly LoggedCommit[]> {
     if ((await this.head(branch)) === undefined) return [];
     const revisions = range.since === undefined ? `refs/heads/${branch}` : `${range.since}..refs/heads/${branch}`;
     const format = '%x1e%H%x1f%P%x1f%an%x1f%ae%x1f%aI%x1f%cn%x1f%ce%x1f%cI%x1f%s%x1f%b%x1f';
     const limit = range.limit === undefined ? [] : [`--max-count=${range.limit}`];
-    const text = await this.git('log', '-z', '--name-status', '--no-renames', '--diff-merges=first-parent', `--format=${format}`, ...limit, revisions, '--');
+    const text = await this.git(
+      'log',
+      '-z',
+      '--name-status',
+      '--no-renames',
+      '--diff-merges=first-parent',
+      `--format=${format}`,
+      ...limit,
+      revisions,
+      '--',
+    );
     return text.split('\x1e').slice(1).map(parseCommit);
   }
 
@@ -115,7 +139,9 @@ export class GitRepository {
       const [meta = '', path = ''] = entry.split('\t');
       return { oid: meta.split(' ')[2] ?? '', path };
     });
-    const { stdout } = await tryGit(['--git-dir', this.dir, 'cat-file', '--batch'], { input: named.map(({ oid }) => `${oid}\n`).join('') });
+    const { stdout } = await tryGit(['--git-dir', this.dir, 'cat-file', '--batch'], {
+      input: named.map(({ oid }) => `${oid}\n`).join(''),
+    });
     let at = 0;
     for (const { path } of named) {
       const end = stdout.indexOf(0x0a, at);
@@ -128,9 +154,18 @@ export class GitRepository {
 
   /** @throws Error with git's own words when any object is missing, broken or malformed */
   async fsck(): Promise<void> {
-    const { exit, stdout, stderr } = await tryGit(['--git-dir', this.dir, 'fsck', '--strict', '--full', '--no-progress', '--no-dangling']);
+    const { exit, stdout, stderr } = await tryGit([
+      '--git-dir',
+      this.dir,
+      'fsck',
+      '--strict',
+      '--full',
+      '--no-progress',
+      '--no-dangling',
+    ]);
     const said = `${stdout.toString()}${stderr}`.split('\n').filter((line) => line !== '' && !/^notice: /.test(line));
-    if (exit.code !== 0 || said.length > 0) throw new Error(`git fsck --strict is not clean in ${this.name} (exit ${exit.code}):\n${said.join('\n')}`);
+    if (exit.code !== 0 || said.length > 0)
+      throw new Error(`git fsck --strict is not clean in ${this.name} (exit ${exit.code}):\n${said.join('\n')}`);
   }
 
   /**
@@ -140,9 +175,18 @@ export class GitRepository {
    * @returns the new commit
    */
   async commitFiles(branch: string, edits: FileEdits, options: CommitOptions = {}): Promise<string> {
-    const { author = stranger, committer = author, message = 'Edit by hand', date = new Date(), via = this.dir } = options;
+    const {
+      author = stranger,
+      committer = author,
+      message = 'Edit by hand',
+      date = new Date(),
+      via = this.dir,
+    } = options;
     await this.#openWorkshop();
-    const parent = options.rewrite === undefined ? ((await this.head(branch)) ?? (options.from === undefined ? undefined : await this.resolve(options.from))) : options.rewrite.parent;
+    const parent =
+      options.rewrite === undefined
+        ? ((await this.head(branch)) ?? (options.from === undefined ? undefined : await this.resolve(options.from)))
+        : options.rewrite.parent;
     const scratch = `refs/heads/scratch-${process.pid}-${performance.now()}`;
     const when = `${Math.floor(date.getTime() / 1000)} +0000`;
     const parts: (string | Buffer)[] = [
@@ -153,12 +197,15 @@ export class GitRepository {
     for (const [path, edit] of Object.entries(edits)) {
       if (edit === null) parts.push(`D ${quotePath(path)}\n`);
       else {
-        const { mode, content } = typeof edit === 'string' || Buffer.isBuffer(edit) ? { mode: '100644', content: edit } : edit;
+        const { mode, content } =
+          typeof edit === 'string' || Buffer.isBuffer(edit) ? { mode: '100644', content: edit } : edit;
         parts.push(`M ${mode} inline ${quotePath(path)}\n`, ...data(content));
       }
     }
     const workshop = ['--git-dir', this.#workshop];
-    await git([...workshop, 'fast-import', '--quiet', '--done'], { input: Buffer.concat([...parts, 'done\n'].map((part) => Buffer.from(part))) });
+    await git([...workshop, 'fast-import', '--quiet', '--done'], {
+      input: Buffer.concat([...parts, 'done\n'].map((part) => Buffer.from(part))),
+    });
     const commit = (await git([...workshop, 'rev-parse', scratch])).trim();
     const force = options.rewrite === undefined ? [] : ['--force'];
     await git([...workshop, 'push', '--quiet', ...force, via, `${commit}:refs/heads/${branch}`]);
@@ -181,7 +228,10 @@ export class GitRepository {
 
   /** From now on each accepted ref update leaves a line that `refStamps` reads. Takes the post-receive hook. */
   async stampRefs(): Promise<void> {
-    await this.installHook('post-receive', `at=$(date +%s%N)\nwhile read -r old new ref; do echo "$at $old $new $ref"; done >> '${this.#stampFile}'`);
+    await this.installHook(
+      'post-receive',
+      `at=$(date +%s%N)\nwhile read -r old new ref; do echo "$at $old $new $ref"; done >> '${this.#stampFile}'`,
+    );
   }
 
   async refStamps(): Promise<readonly RefStamp[]> {
@@ -215,8 +265,23 @@ const quotePath = (path: string): string => `"${path.replace(/[\\"]/g, '\\$&').r
 
 function parseCommit(record: string): LoggedCommit {
   const fields = record.split('\x1f');
-  const [sha = '', parents = '', an = '', ae = '', ad = '', cn = '', ce = '', cd = '', subject = '', body = '', names = ''] = fields;
-  const parts = names.split('\0').map((part) => part.replace(/^\n+/, '')).filter(Boolean);
+  const [
+    sha = '',
+    parents = '',
+    an = '',
+    ae = '',
+    ad = '',
+    cn = '',
+    ce = '',
+    cd = '',
+    subject = '',
+    body = '',
+    names = '',
+  ] = fields;
+  const parts = names
+    .split('\0')
+    .map((part) => part.replace(/^\n+/, ''))
+    .filter(Boolean);
   const files: { change: string; path: string }[] = [];
   for (let i = 0; i + 1 < parts.length; i += 2) files.push({ change: parts[i] ?? '', path: parts[i + 1] ?? '' });
   return {
@@ -242,7 +307,11 @@ export interface CreateRepositoryOptions {
 }
 
 /** Creates a bare repository that anybody who can reach it over HTTP may push to. */
-export async function createBareRepository(name: string, dir: string, options: CreateRepositoryOptions = {}): Promise<GitRepository> {
+export async function createBareRepository(
+  name: string,
+  dir: string,
+  options: CreateRepositoryOptions = {},
+): Promise<GitRepository> {
   const { defaultBranch = 'main', objectFormat = 'sha1' } = options;
   await git(['init', '--quiet', '--bare', `--initial-branch=${defaultBranch}`, `--object-format=${objectFormat}`, dir]);
   // No housekeeping in the background: it would outlive a test and hold its folder.

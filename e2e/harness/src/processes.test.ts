@@ -25,7 +25,11 @@ describe('poll', () => {
   });
 
   it('says what it waited for, how long, and how the last look failed', async () => {
-    const wait = poll(() => Promise.reject(new Error('connection refused')), { deadlineMs: 20, intervalMs: 5, what: 'the server' });
+    const wait = poll(() => Promise.reject(new Error('connection refused')), {
+      deadlineMs: 20,
+      intervalMs: 5,
+      what: 'the server',
+    });
 
     await expect(wait).rejects.toThrow('waited 20 ms for the server in vain; the last look failed: connection refused');
   });
@@ -36,7 +40,11 @@ describe('startProcess', () => {
     await using dir = await tempDir();
     const logFile = join(dir.path, 'logs', 'child.log');
 
-    await using child = await startProcess({ command: 'sh', args: ['-c', 'echo one; echo two >&2; sleep 60'], logFile });
+    await using child = await startProcess({
+      command: 'sh',
+      args: ['-c', 'echo one; echo two >&2; sleep 60'],
+      logFile,
+    });
     const line = await child.waitForLine(/^two$/);
 
     expect(line).toBe('two');
@@ -53,7 +61,11 @@ describe('startProcess', () => {
   });
 
   it('ends a wait at once, with the last lines, when the child ends before', async () => {
-    await using child = await startProcess({ name: 'etcd', command: 'sh', args: ['-c', 'echo no such flag: --x; exit 3'] });
+    await using child = await startProcess({
+      name: 'etcd',
+      command: 'sh',
+      args: ['-c', 'echo no such flag: --x; exit 3'],
+    });
 
     const wait = child.waitForLine(/never/, { deadlineMs: 60_000 });
 
@@ -63,11 +75,16 @@ describe('startProcess', () => {
   it('refuses a command that does not exist with its name', async () => {
     const start = startProcess({ name: 'kube-apiserver', command: '/nonexistent/kube-apiserver' });
 
-    await expect(start).rejects.toThrow('kube-apiserver could not be started: spawn /nonexistent/kube-apiserver ENOENT');
+    await expect(start).rejects.toThrow(
+      'kube-apiserver could not be started: spawn /nonexistent/kube-apiserver ENOENT',
+    );
   });
 
   it('kills a child that does not mind SIGTERM, after the grace', async () => {
-    const child = await startProcess({ command: 'sh', args: ['-c', "trap '' TERM; echo up; while :; do sleep 0.05; done"] });
+    const child = await startProcess({
+      command: 'sh',
+      args: ['-c', "trap '' TERM; echo up; while :; do sleep 0.05; done"],
+    });
     await child.waitForLine(/up/);
 
     const exit = await child.stop(100);
@@ -88,7 +105,10 @@ describe('startProcess', () => {
     await using dir = await tempDir();
     const script = join(dir.path, 'parent.mjs');
     const source = join(import.meta.dirname, 'processes.ts');
-    await writeFile(script, `const { startProcess } = await import(${JSON.stringify(source)}); const c = await startProcess({ command: 'sleep', args: ['300'] }); console.log('pid ' + c.pid); setInterval(() => {}, 1000);`);
+    await writeFile(
+      script,
+      `const { startProcess } = await import(${JSON.stringify(source)}); const c = await startProcess({ command: 'sleep', args: ['300'] }); console.log('pid ' + c.pid); setInterval(() => {}, 1000);`,
+    );
     const tsx = join(import.meta.dirname, '../../../node_modules/tsx/dist/loader.mjs');
     await using parent = await startProcess({ command: process.execPath, args: ['--import', tsx, script] });
     const child = Number((await parent.waitForLine(/^pid \d+$/)).slice(4));
@@ -124,7 +144,9 @@ describe('freePort', () => {
   it('gives different ports on which nobody listens', async () => {
     const ports = await Promise.all([freePort(), freePort(), freePort()]);
 
-    const error = await new Promise<NodeJS.ErrnoException>((resolve) => connect(ports[0] ?? 0, '127.0.0.1').once('error', resolve));
+    const error = await new Promise<NodeJS.ErrnoException>((resolve) =>
+      connect(ports[0] ?? 0, '127.0.0.1').once('error', resolve),
+    );
 
     expect(new Set(ports).size).toBe(3);
     expect(error.code).toBe('ECONNREFUSED');

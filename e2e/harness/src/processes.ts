@@ -86,7 +86,11 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /** Waits until `look` answers; fails at once, with the last lines, when the process ends before that. */
-  async waitFor<T>(what: string, look: () => T | Promise<T>, options: PollOptions = {}): Promise<Exclude<T, undefined | null | false>> {
+  async waitFor<T>(
+    what: string,
+    look: () => T | Promise<T>,
+    options: PollOptions = {},
+  ): Promise<Exclude<T, undefined | null | false>> {
     try {
       return await poll(
         async () => {
@@ -100,7 +104,10 @@ export class ServerProcess implements AsyncDisposable {
       );
     } catch (error) {
       const where = this.logFile === undefined ? '' : ` (whole log: ${this.logFile})`;
-      throw new Error(`${this.name}: waiting for ${what}: ${(error as Error).message}${where}\n--- last lines\n${this.tail()}`, { cause: error });
+      throw new Error(
+        `${this.name}: waiting for ${what}: ${(error as Error).message}${where}\n--- last lines\n${this.tail()}`,
+        { cause: error },
+      );
     }
   }
 
@@ -198,7 +205,11 @@ export interface RunOptions {
 }
 
 /** Runs a command to its end and gives what it printed, whatever its exit code. */
-export async function runCommand(command: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+export async function runCommand(
+  command: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Finished> {
   const child = spawn(command, args, {
     stdio: 'pipe',
     detached: true,
@@ -222,7 +233,9 @@ export async function runCommand(command: string, args: readonly string[], optio
   }, deadlineMs);
   try {
     const exit = await new Promise<Exit>((resolve, reject) => {
-      child.once('error', (error) => reject(new Error(`${command} could not be started: ${error.message}`, { cause: error })));
+      child.once('error', (error) =>
+        reject(new Error(`${command} could not be started: ${error.message}`, { cause: error })),
+      );
       child.once('close', (code, signal) => resolve({ code, signal }));
     });
     const text = Buffer.concat(stderr).toString();

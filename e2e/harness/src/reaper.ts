@@ -22,7 +22,11 @@ let reaper: ChildProcess | undefined;
 
 function tell(line: string): void {
   if (reaper?.exitCode !== null || reaper.signalCode !== null) {
-    reaper = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true, env: { PATH: process.env['PATH'] ?? '' } });
+    reaper = spawn('/bin/sh', ['-c', script], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+      env: { PATH: process.env['PATH'] ?? '' },
+    });
     reaper.unref();
     (reaper.stdin as unknown as { unref?: () => void } | null)?.unref?.();
     reaper.stdin?.on('error', () => undefined);

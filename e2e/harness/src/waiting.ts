@@ -14,7 +14,10 @@ export interface PollOptions {
  *
  * @throws Error that says what was waited for, for how long, and the last fault a look ended with
  */
-export async function poll<T>(look: () => T | Promise<T>, options: PollOptions = {}): Promise<Exclude<T, undefined | null | false>> {
+export async function poll<T>(
+  look: () => T | Promise<T>,
+  options: PollOptions = {},
+): Promise<Exclude<T, undefined | null | false>> {
   const { deadlineMs = 10_000, intervalMs = 25, what = 'the condition' } = options;
   const end = performance.now() + deadlineMs;
   let fault: unknown;
@@ -28,8 +31,12 @@ export async function poll<T>(look: () => T | Promise<T>, options: PollOptions =
       fault = error;
     }
     if (performance.now() >= end) {
-      const last = fault === undefined ? '' : `; the last look failed: ${fault instanceof Error ? fault.message : String(fault)}`;
-      throw new Error(`waited ${deadlineMs} ms for ${what} in vain${last}`, fault === undefined ? {} : { cause: fault });
+      const last =
+        fault === undefined ? '' : `; the last look failed: ${fault instanceof Error ? fault.message : String(fault)}`;
+      throw new Error(
+        `waited ${deadlineMs} ms for ${what} in vain${last}`,
+        fault === undefined ? {} : { cause: fault },
+      );
     }
     await sleep(intervalMs);
   }
