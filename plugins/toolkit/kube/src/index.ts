@@ -4,11 +4,15 @@ export type { AuthMaterial, InClusterOptions, KubeCredentials, TlsMaterial } fro
 export { inClusterCredentials, kubeconfigCredentials } from './credentials.js';
 export * from './discovery.js';
 export * from './errors.js';
+export * from './events.js';
+export * from './informer.js';
 export type { OpenedStream } from './http2-streams.js';
 export * from './kubeconfig.js';
 export * from './list-pager.js';
 export * from './paths.js';
 export type { RateLimit } from './rate-limiter.js';
 export * from './requests.js';
+export * from './status-patcher.js';
 export * from './tokens.js';
 export * from './watch-stream.js';
+export * from './work-queue.js';

@@ -61,6 +61,11 @@ export class WatchStream implements AsyncIterable<WatchFrame>, AsyncDisposable {
     this.#openedAt = options.clock.now().getTime();
   }
 
+  /** For messages: what was watched, and where. */
+  get asked(): string {
+    return this.#options.asked;
+  }
+
   close(): void {
     this.#done.abort();
     this.#stream.close();
