@@ -65,7 +65,7 @@ export default function house(project) {
     ...tseslint.configs.recommended,
     {
       files: ['**/*.ts'],
-      languageOptions: { parserOptions: { projectService: true } },
+      languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
       rules: {
         '@nx/enforce-module-boundaries': boundaries([]),
         '@typescript-eslint/no-floating-promises': 'error',

@@ -7,8 +7,18 @@ export default class TallyReporter {
     const dir = process.env.TEST_TALLY_DIR;
     if (!dir) return;
     mkdirSync(dir, { recursive: true });
-    const { numPassedTests: passed, numFailedTests, numRuntimeErrorTestSuites, numPendingTests, numTodoTests } = results;
-    const tally = { passed, failed: numFailedTests + numRuntimeErrorTestSuites, skipped: numPendingTests + numTodoTests };
+    const {
+      numPassedTests: passed,
+      numFailedTests,
+      numRuntimeErrorTestSuites,
+      numPendingTests,
+      numTodoTests,
+    } = results;
+    const tally = {
+      passed,
+      failed: numFailedTests + numRuntimeErrorTestSuites,
+      skipped: numPendingTests + numTodoTests,
+    };
     writeFileSync(join(dir, `${process.pid}-${Date.now()}.json`), JSON.stringify(tally));
   }
 }
