@@ -24,7 +24,9 @@ export function parseDocuments(input: string | Uint8Array): Result<readonly Yaml
   const split = openText(input);
   if (!split.ok) return split;
   const isSimple = !hasUnusualCharacter(split.value.text);
-  return ok(split.value.pieces.map((piece, index) => ({ ...piece, index, ...readPiece(split.value.text, piece, isSimple) })));
+  return ok(
+    split.value.pieces.map((piece, index) => ({ ...piece, index, ...readPiece(split.value.text, piece, isSimple) })),
+  );
 }
 
 /** Identity and nature of one document, without its content. */
@@ -32,7 +34,12 @@ export interface IdentifiedDocument extends DocumentPiece {
   readonly index: number;
   readonly state: YamlReading['state'];
   /** Present when `apiVersion`, `kind` and `metadata.name` are all there: a document with an identity. */
-  readonly identity?: { readonly apiVersion: string; readonly kind: string; readonly namespace?: string; readonly name: string };
+  readonly identity?: {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly namespace?: string;
+    readonly name: string;
+  };
   /** For a non-editable document only: what its text says. */
   readonly claimed?: IdentityText;
   readonly construct?: string;
@@ -46,7 +53,9 @@ export function identifyDocuments(input: string | Uint8Array): Result<readonly I
   const split = openText(input);
   if (!split.ok) return split;
   const isSimple = !hasUnusualCharacter(split.value.text);
-  return ok(split.value.pieces.map((piece, index) => identify(piece, index, readPiece(split.value.text, piece, isSimple))));
+  return ok(
+    split.value.pieces.map((piece, index) => identify(piece, index, readPiece(split.value.text, piece, isSimple))),
+  );
 }
 
 function identify(piece: DocumentPiece, index: number, reading: YamlReading): IdentifiedDocument {

@@ -163,7 +163,7 @@ function scalarLines(value: JsonValue, blockIndent: string): string {
       return value.includes('\n') && isLiteralSafe(value) ? literal(value, blockIndent) : `${inlineString(value)}\n`;
     case 'number':
       if (!Number.isFinite(value)) throw new Unrepresentable(`${String(value)} is not a JSON number`);
-      return `${JSON.stringify(value)}\n`;
+      return `${numberText(value)}\n`;
     case 'bigint':
     case 'boolean':
       return `${String(value)}\n`;
@@ -175,6 +175,14 @@ function scalarLines(value: JsonValue, blockIndent: string): string {
   }
 }
 
+/** JSON text; an integer that a reader will take digit by digit is given with its exact ones, not the shortest. */
+function numberText(value: number): string {
+  const text = JSON.stringify(value);
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && !text.includes('e')
+    ? BigInt(value).toString()
+    : text;
+}
+
 /** Cheap test that also hits every surrogate pair; the exact one runs only on a hit. */
 const maybeUnprintable = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]/;
 const unprintable = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\p{Surrogate}]/u;
@@ -182,7 +190,12 @@ const isUnprintable = (text: string): boolean => maybeUnprintable.test(text) && 
 
 /** A last line of blanks without a line feed would be lost. */
 const endsInBlankLine = /\n[ \t]+$/;
-const isLiteralSafe = (text: string): boolean => !isUnprintable(text) && !endsInBlankLine.test(text);
+/** Readers disagree on whether lines of nothing but blanks are content. */
+const isBlank = /^\n*[ \t][ \t\n]*$/;
+/** With an indentation indicator they also disagree on blank lines at the end. */
+const isIndentedWithBlankEnd = /^\n*[ \t][^]*\n[ \t]+\n+$/;
+const isLiteralSafe = (text: string): boolean =>
+  !isUnprintable(text) && !endsInBlankLine.test(text) && !isBlank.test(text) && !isIndentedWithBlankEnd.test(text);
 /** Readers disagree on the meaning of an indentation indicator at the root. */
 const isLiteralSafeAtRoot = (text: string): boolean => isLiteralSafe(text) && !/^\n*[ \t]/.test(text);
 
@@ -255,6 +268,9 @@ const shortEscapes = new Map([
 ]);
 
 function doubleQuoted(text: string): string {
-  const inner = text.replace(escaped, (char) => shortEscapes.get(char) ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const inner = text.replace(
+    escaped,
+    (char) => shortEscapes.get(char) ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
   return `"${inner}"`;
 }

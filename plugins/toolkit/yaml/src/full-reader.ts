@@ -1,4 +1,17 @@
-import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, Parser, Scalar, YAMLMap, type Document, type Node, type ParsedNode } from 'yaml';
+import {
+  Composer,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  Parser,
+  Scalar,
+  type Document,
+  type Node,
+  type ParsedNode,
+  type YAMLMap,
+} from 'yaml';
 import type { JsonValue } from '@gitops-reverser/kernel-api';
 import { maxDepth } from './limits.js';
 import { readPlainScalar } from './plain-scalar.js';
@@ -21,7 +34,16 @@ export type FullReading =
 /** Reads one document of any shape, slowly. Aliases are never expanded, nothing recurses before the depth is known. */
 export function readFull(text: string, hasDirectives: boolean): FullReading {
   const parser = new Parser();
-  const composer = new Composer({ schema: 'failsafe', version: '1.2', uniqueKeys: false, merge: false, prettyErrors: false, strict: true, logLevel: 'silent', keepSourceTokens: false });
+  const composer = new Composer({
+    schema: 'failsafe',
+    version: '1.2',
+    uniqueKeys: false,
+    merge: false,
+    prettyErrors: false,
+    strict: true,
+    logLevel: 'silent',
+    keepSourceTokens: false,
+  });
   const tokens = [];
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token);
@@ -34,7 +56,8 @@ export function readFull(text: string, hasDirectives: boolean): FullReading {
   if (document === undefined) return { state: 'empty' };
   const error = documents.flatMap((each) => each.errors).sort((a, b) => a.pos[0] - b.pos[0])[0];
   if (error !== undefined) return { state: 'invalid', what: describeSyntaxError(error.code), offset: error.pos[0] };
-  if (documents.length > 1) return { state: 'invalid', what: 'a second document starts without ---', offset: documents[1]?.range[0] ?? 0 };
+  if (documents.length > 1)
+    return { state: 'invalid', what: 'a second document starts without ---', offset: documents[1]?.range[0] ?? 0 };
   return readDocument(document, text, hasDirectives);
 }
 
@@ -50,8 +73,10 @@ function readDocument(document: Document.Parsed<ParsedNode>, text: string, hasDi
   try {
     return { state: 'read', value: toValue(root, 1) };
   } catch (error) {
-    if (error instanceof NonEditable) return { state: 'non-editable', construct: error.construct, identity: identity() };
-    if (error instanceof Invalid) return { state: 'invalid', what: error.what, offset: Math.min(error.offset, text.length) };
+    if (error instanceof NonEditable)
+      return { state: 'non-editable', construct: error.construct, identity: identity() };
+    if (error instanceof Invalid)
+      return { state: 'invalid', what: error.what, offset: Math.min(error.offset, text.length) };
     throw error;
   }
 }
@@ -74,7 +99,13 @@ class Invalid {
 /** A document of comments and white space composes to an empty plain scalar without source. */
 function isAbsent(node: ParsedNode | null): node is null {
   if (node === null) return true;
-  return isScalar(node) && node.type === Scalar.PLAIN && node.value === '' && node.tag === undefined && node.anchor === undefined;
+  return (
+    isScalar(node) &&
+    node.type === Scalar.PLAIN &&
+    node.value === '' &&
+    node.tag === undefined &&
+    node.anchor === undefined
+  );
 }
 
 const coreTag = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
@@ -110,7 +141,8 @@ function toFields(map: YAMLMap, depth: number): JsonValue {
 
 /** Keys become strings as in the appliers' conversion to JSON: `on` is "true", `010` is "8". */
 function toKey(node: Node | null): string {
-  if (node !== null && isScalar(node) && node.type === Scalar.PLAIN && node.value === '<<' && node.tag === undefined) throw new NonEditable('merge key');
+  if (node !== null && isScalar(node) && node.type === Scalar.PLAIN && node.value === '<<' && node.tag === undefined)
+    throw new NonEditable('merge key');
   const key = node === null ? null : toValue(node, maxDepth);
   if (key === null || typeof key === 'object') throw new NonEditable('key that is no string');
   return String(key);
@@ -134,5 +166,7 @@ function field(node: Node | null | undefined, name: string): Node | null | undef
 }
 
 function plainText(node: Node | null | undefined): string | undefined {
-  return node !== null && node !== undefined && isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
+  return node !== null && node !== undefined && isScalar(node) && typeof node.value === 'string'
+    ? node.value
+    : undefined;
 }

@@ -1,5 +1,12 @@
 export { encodeKey, encodeYaml, encodeYamlDocuments } from './encode.js';
-export { identifyDocuments, limits, parseDocuments, type IdentifiedDocument, type YamlDocument, type YamlReading } from './documents.js';
+export {
+  identifyDocuments,
+  limits,
+  parseDocuments,
+  type IdentifiedDocument,
+  type YamlDocument,
+  type YamlReading,
+} from './documents.js';
 export { deepEqual } from './equality.js';
 export type { IdentityText } from './full-reader.js';
 export { parseJson, stringifyJson } from './json.js';

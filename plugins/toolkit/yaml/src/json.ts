@@ -42,7 +42,8 @@ function write(value: JsonValue): string {
   return `{${pairs.map(([key, item]) => `${JSON.stringify(key)}:${write(item)}`).join(',')}}`;
 }
 
-const maxJsonDepth = 10_000;
+/** Ten times what can be written; keeps the recursion away from the end of the stack. */
+const maxJsonDepth = 1_000;
 const number = /-?(?:0|[1-9][0-9]*)(?<fraction>\.[0-9]+)?(?<exponent>[eE][-+]?[0-9]+)?/y;
 const space = /[ \t\n\r]*/y;
 const simpleString = /"([^"\\\0-\x1f]*)"/y;

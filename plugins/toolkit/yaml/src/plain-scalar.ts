@@ -72,5 +72,7 @@ export function isMisreadWhenPlain(text: string): boolean {
   const first = text.charCodeAt(0);
   // 0x45, 0x65: `e5` is a float without digits to one YAML 1.1 reader.
   if (!mayStartNumber(first) && first !== 0x45 && first !== 0x65) return false;
-  return numberInSomeReading.test(text) || timestampInSomeReading.test(text);
+  return (
+    typeof readPlainScalar(text) !== 'string' || numberInSomeReading.test(text) || timestampInSomeReading.test(text)
+  );
 }

@@ -253,6 +253,7 @@ class SimpleReader {
     const lines: string[] = [];
     /** Lines up to here hold content; what follows is left to chomping. */
     let content = 0;
+    let isBlankEnd = false;
     let start = at + header[0].length + 1;
     while (start < to) {
       const end = text.indexOf('\n', start);
@@ -263,7 +264,10 @@ class SimpleReader {
       if (first === end) {
         if (indent === -1 && spaces > 0) throw unusual;
         lines.push(spaces > indent && indent !== -1 ? text.slice(start + indent, end) : '');
-        if (spaces > indent && indent !== -1) content = lines.length;
+        if (spaces > indent && indent !== -1) {
+          content = lines.length;
+          isBlankEnd = true;
+        }
       } else {
         if (indent === -1) {
           if (spaces <= column || text.charCodeAt(first) === 0x09) {
@@ -275,9 +279,12 @@ class SimpleReader {
         if (spaces < indent) break;
         lines.push(text.slice(start + indent, end));
         content = lines.length;
+        isBlankEnd = false;
       }
       start = end + 1;
     }
+    // The full reader sees less in blank lines at the end when there is an indicator; one reading is enough.
+    if (isBlankEnd && header[1] !== '') throw unusual;
     this.next = start;
     this.advance();
     if (this.column > column) throw unusual;

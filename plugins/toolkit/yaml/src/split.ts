@@ -116,7 +116,9 @@ class Pieces {
     const after = from + 3;
     if (after >= next) return true;
     const code = this.text.charCodeAt(after);
-    return code === 0x0a || code === 0x20 || code === 0x09 || (code === 0x0d && this.text.charCodeAt(after + 1) === 0x0a);
+    return (
+      code === 0x0a || code === 0x20 || code === 0x09 || (code === 0x0d && this.text.charCodeAt(after + 1) === 0x0a)
+    );
   }
 
   private isBlank(from: number, next: number): boolean {
