@@ -1,5 +1,6 @@
 export * from './conditions-table.js';
 export * from './conditions.js';
+export * from './crd.js';
 export * from './duration.js';
 export * from './formats.js';
 export * from './glob.js';
@@ -8,5 +9,10 @@ export * from './kind.js';
 export * from './kinds/kinds.js';
 export * from './label-selector.js';
 export * from './repository-url.js';
+export * from './retired.js';
 export * from './schema/defaults.js';
+export * from './schema/rule.js';
+export * from './schema/schema.js';
+export * from './schema/structural.js';
+export * from './schema/validate.js';
 export * from './specs.js';

@@ -95,7 +95,8 @@ const spec = object(
               id: 'KP-4',
               cel: '!has(self.qps) || !has(self.burst) || self.burst >= self.qps',
               message: 'spec.client.burst must not be below qps',
-              messageExpression: "'spec.client.burst ' + string(self.burst) + ' must not be below qps ' + string(self.qps)",
+              // `string(int)` has no estimated size and breaks the cost budget; `format` has one
+              messageExpression: "'spec.client.burst %d must not be below qps %d'.format([self.burst, self.qps])",
               fieldPath: '.burst',
               holds: ({ qps, burst }) => qps === undefined || burst === undefined || burst >= qps,
               explain: ({ qps, burst }) => `spec.client.burst ${burst} must not be below qps ${qps}`,

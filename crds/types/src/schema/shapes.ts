@@ -178,11 +178,14 @@ export const handled = {
 } as const;
 export const commitId = (doc: string) => string(doc, { max: 40, pattern: '^([0-9a-f]{40})?$' });
 
-/** A reference that names something else later would abandon what was written under the old name. */
+/**
+ * A reference that names something else later would abandon what was written under the old name. Compared as a whole:
+ * `namespace` is a reserved word of CEL, and the cost of a rule that selects it cannot be estimated.
+ */
 export const sameGrantedRef = (field: string, id: string, message: string): Rule =>
   rule<Readonly<Record<string, { readonly name: string; readonly namespace?: string }>>>({
     id,
-    cel: `self.${field}.name == oldSelf.${field}.name && has(self.${field}.namespace) == has(oldSelf.${field}.namespace) && (!has(self.${field}.namespace) || self.${field}.namespace == oldSelf.${field}.namespace)`,
+    cel: `self.${field} == oldSelf.${field}`,
     message,
     fieldPath: `.${field}`,
     holds: (self, old) => self[field]?.name === old[field]?.name && self[field]?.namespace === old[field]?.namespace,
