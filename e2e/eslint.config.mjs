@@ -1,3 +1,4 @@
 import base from '../eslint.base.mjs';
 
-export default base('e2e');
+// The harness is a package of its own with its own configuration.
+export default [{ ignores: ['harness/**'] }, ...base('e2e')];

@@ -28,3 +28,5 @@ export { ControlPlane, startControlPlane } from './control-plane.js';
 export type { ApiAnswer, ControlPlaneOptions, ControlPlaneUser } from './control-plane.js';
 export { OperatorProcess, startOperator } from './operator-process.js';
 export type { OperatorOptions } from './operator-process.js';
+export { findCluster } from './cluster.js';
+export type { Cluster, ClusterSource } from './cluster.js';

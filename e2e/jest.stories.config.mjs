@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+
+import { jestConfig } from '../jest.base.mjs';
+
+const root = join(import.meta.dirname, '..');
+
+/** Stories need real servers: `npm run e2e` runs them, `npm test` never does. Any package may have some. */
+export default {
+  ...jestConfig(root),
+  roots: ['kernel', 'plugins', 'crds', 'apps', 'tools', 'e2e'].map((folder) => join(root, folder)),
+  testMatch: ['**/src/**/*.story.ts'],
+  modulePathIgnorePatterns: ['/dist/', '/out-tsc/'],
+  testTimeout: 90_000,
+  maxWorkers: 1,
+  passWithNoTests: false,
+};
