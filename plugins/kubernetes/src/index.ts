@@ -1,1 +1,2 @@
-export {};
+export { kubernetesOptions, plugin } from './plugin.js';
+export { createSanitizer, GENERATED_FILTERS, type SanitizerOptions } from './sanitizer/index.js';

@@ -120,7 +120,7 @@ export function provenance(
 }
 
 function isOnlyIdentity(desired: JsonObject): boolean {
-  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = desired;
+  const { apiVersion, kind, metadata, ...rest } = desired;
   if (!isEmpty(rest) || !isMap(metadata)) return false;
   return Object.keys(metadata).every((key) => key === 'name' || key === 'namespace');
 }

@@ -1,0 +1,147 @@
+import type { Clock, Logger, Surface } from '@gitops-reverser/kernel-api';
+import { Discovery, isKubeError, type KubeClient } from '@gitops-reverser/toolkit-kube';
+import type { ResourcePolicy } from './policy.js';
+import { TypeRegistry } from './registry.js';
+
+const SCAN_EVERY_MS = 30_000;
+/** Triggers come in bursts: a chart installs its definitions one after the other. */
+const TRIGGER_SETTLE_MS = 500;
+/** A freshly started workspace authenticator answers 401 for about a minute. */
+const AUTHENTICATION_GRACE_MS = 120_000;
+
+export interface SurfaceLoopOptions {
+  readonly client: KubeClient;
+  readonly policy: ResourcePolicy;
+  readonly isLocal: boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Scans discovery every 30 s and whenever it is told to, and publishes what follows from it. Scans are serial. */
+export class SurfaceLoop {
+  readonly #options: SurfaceLoopOptions;
+  readonly #discovery: Discovery;
+  readonly #registry: TypeRegistry;
+  readonly #since: number;
+  #surface: Surface = {
+    generation: 0,
+    reach: { state: 'unknown', reason: 'AwaitingDiscovery', message: 'not looked at so far' },
+    types: [],
+  };
+  #content = '';
+  #isReady = false;
+  #wake = new AbortController();
+  #listeners = new Set<() => void>();
+
+  constructor(options: SurfaceLoopOptions) {
+    this.#options = options;
+    this.#discovery = new Discovery(options.client);
+    this.#registry = new TypeRegistry(options.policy);
+    this.#since = options.clock.now().getTime();
+  }
+
+  /** Asks for a scan now. */
+  trigger(): void {
+    this.#wake.abort();
+  }
+
+  /** What is known at once, then every change. */
+  async *surfaces(signal: AbortSignal): AsyncGenerator<Surface, void, undefined> {
+    let seen: Surface | undefined;
+    while (!signal.aborted) {
+      if (this.#surface !== seen) {
+        seen = this.#surface;
+        yield seen;
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          this.#listeners.delete(wake);
+          signal.removeEventListener('abort', wake);
+          resolve();
+        };
+        this.#listeners.add(wake);
+        signal.addEventListener('abort', wake);
+      });
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#wake = new AbortController();
+      await this.#scan(signal);
+      const isWoken = await this.#sleep(SCAN_EVERY_MS, signal);
+      if (isWoken && !signal.aborted) await this.#options.clock.sleep(TRIGGER_SETTLE_MS, signal);
+    }
+  }
+
+  async #sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+    await this.#options.clock.sleep(ms, AbortSignal.any([signal, this.#wake.signal]));
+    return this.#wake.signal.aborted;
+  }
+
+  async #scan(signal: AbortSignal): Promise<void> {
+    const { clock, isLocal, logger } = this.#options;
+    try {
+      const scan = await this.#discovery.scan(signal);
+      const change = this.#registry.apply(scan, clock.now());
+      const reason = isLocal ? 'LocalCluster' : 'RemoteCluster';
+      const missing = scan.failed.length === 0 ? '' : `; ${scan.failed.length} group version(s) could not be read`;
+      this.#publish({ state: 'reachable', reason, message: `discovery answered${missing}` }, change.types);
+      if (!this.#isReady) logger.info({ types: change.types.length }, 'catalog ready');
+      this.#isReady = true;
+      if (change.wobbling.length > 0)
+        logger.warn(
+          { types: change.wobbling.length, failed: scan.failed.map(({ groupVersion }) => groupVersion) },
+          'catalog degraded',
+        );
+      if (change.recovered.length > 0) logger.info({ types: change.recovered.length }, 'catalog recovered');
+      if (change.removed.length > 0) logger.info({ types: change.removed.length }, 'types removed');
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#publish(this.#unreachable(error), this.#registry.apply(undefined, clock.now()).types);
+    }
+  }
+
+  #unreachable(error: unknown): Surface['reach'] {
+    const code = isKubeError(error) ? error.code : 0;
+    const server = this.#options.client.connection.server;
+    const found = isKubeError(error) ? error.message : 'the answer could not be read';
+    if (code === 401) {
+      const isEarly = this.#isReady || this.#options.clock.now().getTime() - this.#since < AUTHENTICATION_GRACE_MS;
+      if (isEarly && this.#surface.reach.reason === 'AwaitingDiscovery')
+        return {
+          state: 'unknown',
+          reason: 'AwaitingDiscovery',
+          message: `${server} does not accept the credential so far (401); trying again`,
+        };
+      return {
+        state: 'unreachable',
+        reason: 'SourceClusterAuthenticationFailed',
+        message: `${server} does not accept the credential (401); renew it`,
+      };
+    }
+    if (code === 403)
+      return {
+        state: 'unreachable',
+        reason: 'SourceClusterAccessDenied',
+        message: `${server} denies the credential its discovery documents (403); grant it`,
+      };
+    return { state: 'unreachable', reason: 'SourceClusterUnreachable', message: found };
+  }
+
+  #publish(reach: Surface['reach'], types: Surface['types']): void {
+    const content = JSON.stringify([reach, types]);
+    if (content === this.#content) return;
+    if (reach.reason !== this.#surface.reach.reason && reach.state === 'unreachable')
+      this.#options.logger.warn(
+        { reason: reach.reason, server: this.#options.client.connection.server },
+        'source cluster not reachable',
+      );
+    this.#content = content;
+    // Generation 0 means "never looked": a cluster that could not be reached has told nothing about its types.
+    const generation = this.#isReady || reach.state === 'reachable' ? this.#surface.generation + 1 : 0;
+    this.#surface = { generation, reach, types };
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
