@@ -20,7 +20,9 @@ describe('fakeMetrics', () => {
   it('collects a gauge when looked at, and no more once it is disposed', () => {
     const metrics = fakeMetrics();
     let depth = 1;
-    const gauge = metrics.gauge({ name: 'queue_depth', help: 'Depth.', labels: [] }, () => [{ labels: {}, value: depth }]);
+    const gauge = metrics.gauge({ name: 'queue_depth', help: 'Depth.', labels: [] }, () => [
+      { labels: {}, value: depth },
+    ]);
 
     depth = 7;
     const whileOpen = metrics.value('queue_depth');

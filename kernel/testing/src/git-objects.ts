@@ -88,8 +88,14 @@ export function memoryCommit(draft: Omit<MemoryCommit, 'commit'>): MemoryCommit 
     '',
     draft.message,
   ].join('\n');
-  return { ...draft, commit: commitSha(objectId('commit', toBytes(body))) };
+  const recorded = { author: wholeSeconds(draft.author), committer: wholeSeconds(draft.committer) };
+  return { ...draft, ...recorded, commit: commitSha(objectId('commit', toBytes(body))) };
 }
+
+const wholeSeconds = (signature: Signature): Signature => ({
+  ...signature,
+  at: new Date(Math.floor(signature.at.getTime() / 1_000) * 1_000),
+});
 
 function signatureLine({ name, email, at }: Signature): string {
   return `${name} <${email}> ${Math.floor(at.getTime() / 1_000)} +0000`;
