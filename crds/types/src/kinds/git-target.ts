@@ -184,7 +184,6 @@ const spec = object(
         messageExpression:
           "'filter ' + self.includeGenerated.filter(i, i in self.excludeGenerated)[0] + ' is in spec.includeGenerated and in spec.excludeGenerated; list it once'",
         fieldPath: '.excludeGenerated',
-        reason: 'FieldValueDuplicate',
         holds: ({ includeGenerated = [], excludeGenerated = [] }) => !includeGenerated.some((id) => excludeGenerated.includes(id)),
         explain: ({ includeGenerated = [], excludeGenerated = [] }) =>
           `filter ${includeGenerated.find((id) => excludeGenerated.includes(id))} is in spec.includeGenerated and in spec.excludeGenerated; list it once`,

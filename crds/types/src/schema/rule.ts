@@ -1,4 +1,5 @@
-export type RuleReason = 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
+/** The API server drops the message of a `FieldValueDuplicate`, so that reason is not offered. */
+export type RuleReason = 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired';
 
 /** One validation rule, said twice: as CEL for the API server and as a predicate for objects that are already stored. */
 export interface Rule {

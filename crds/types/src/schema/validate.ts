@@ -25,7 +25,7 @@ export function validateUpdate(kind: KindName, object: unknown, stored: unknown)
 }
 
 function judge(kind: KindName, spec: unknown, old: unknown): readonly Problem[] {
-  const walk: Walk = { kind, problems: [] };
+  const walk: Walk = { kind, problems: [], blocking: 0 };
   visit(walk, kindOf(kind).spec.node, spec, old, 'spec', 'spec');
   for (const { paths, pattern, word, replacedBy } of retiredTexts.filter((entry) => entry.kind === kind)) {
     for (const [path, text] of paths.flatMap((one) => textsAt(spec, one.split('.').slice(1), 'spec'))) {
@@ -38,19 +38,26 @@ function judge(kind: KindName, spec: unknown, old: unknown): readonly Problem[] 
 interface Walk {
   readonly kind: KindName;
   readonly problems: Problem[];
+  /** Problems after which a rule may not rely on the shape it was written for. */
+  blocking: number;
 }
 function report({ problems }: Walk, path: string, message: string, reason: Problem['reason'] = 'InvalidSpec'): void {
   problems.push({ path, message: message.startsWith(path) ? message : `${path}: ${message}`, reason });
 }
+/** As on the API server: after such a problem the rules around it are not tried. */
+function block(walk: Walk, path: string, message: string, reason: Problem['reason'] = 'InvalidSpec'): void {
+  walk.blocking += 1;
+  report(walk, path, message, reason);
+}
 
 /** @param place path without indexes, as the registry of retired fields spells it */
 function visit(walk: Walk, node: Node, value: unknown, old: unknown, path: string, place: string): void {
-  const before = walk.problems.length;
-  if (value === undefined || value === null) return report(walk, path, 'Required value');
+  const before = walk.blocking;
+  if (value === undefined || value === null) return block(walk, path, 'Required value');
   if (!hasType(node, value)) {
     const shape = retiredShapes.find((entry) => entry.kind === walk.kind && entry.path === place && typeof value === entry.was);
-    if (shape !== undefined) return report(walk, path, shape.message, 'RetiredField');
-    return report(walk, path, `must be of type ${typeName(node)}: found ${Array.isArray(value) ? 'array' : typeof value}`);
+    if (shape !== undefined) return block(walk, path, shape.message, 'RetiredField');
+    return block(walk, path, `must be of type ${typeName(node)}: found ${Array.isArray(value) ? 'array' : typeof value}`);
   }
   switch (node.type) {
     case 'string':
@@ -73,8 +80,7 @@ function visit(walk: Walk, node: Node, value: unknown, old: unknown, path: strin
     case 'object':
       visitFields(walk, node, value as Readonly<Record<string, unknown>>, old, path, place);
   }
-  // a rule may rely on the shape below it
-  if (walk.problems.slice(before).some(({ reason }) => reason === 'InvalidSpec')) return;
+  if (walk.blocking > before) return;
   for (const rule of node.rules) {
     if (rule.transition && (old === undefined || old === null)) continue;
     if (!rule.holds(value, old)) report(walk, `${path}${rule.fieldPath ?? ''}`, rule.explain(value, old));
@@ -93,7 +99,7 @@ function visitFields(walk: Walk, node: ObjectNode, value: Readonly<Record<string
 }
 
 function visitList(walk: Walk, node: ListNode, value: readonly unknown[], old: unknown, path: string, place: string): void {
-  if (value.length > node.max) return report(walk, path, `Too many: ${value.length}: must have at most ${node.max} items`);
+  if (value.length > node.max) return block(walk, path, `Too many: ${value.length}: must have at most ${node.max} items`);
   if (node.min !== undefined && value.length < node.min) report(walk, path, `should have at least ${node.min} items`);
   const oldItems = Array.isArray(old) ? old : [];
   for (const [index, item] of value.entries()) {
@@ -106,7 +112,7 @@ function visitList(walk: Walk, node: ListNode, value: readonly unknown[], old: u
 
 function visitMap(walk: Walk, node: MapNode, value: Readonly<Record<string, unknown>>, old: unknown, path: string, place: string): void {
   const entries = Object.entries(value);
-  if (entries.length > node.max) return report(walk, path, `Too many: ${entries.length}: must have at most ${node.max} items`);
+  if (entries.length > node.max) return block(walk, path, `Too many: ${entries.length}: must have at most ${node.max} items`);
   const oldEntries = isRecord(old) ? old : {};
   for (const [key, item] of entries) visit(walk, node.value, item, oldEntries[key], `${path}.${key}`, `${place}.*`);
 }
@@ -115,12 +121,12 @@ function checkString(walk: Walk, node: StringNode | IntOrStringNode, value: stri
   const length = [...value].length;
   if (node.type === 'string') {
     if (node.values !== undefined && !node.values.includes(value)) {
-      return report(walk, path, `Unsupported value: ${quote(value)}: supported values: ${node.values.map((v) => JSON.stringify(v)).join(', ')}`);
+      return block(walk, path, `Unsupported value: ${quote(value)}: supported values: ${node.values.map((v) => JSON.stringify(v)).join(', ')}`);
     }
     if (node.min !== undefined && length < node.min) return report(walk, path, `${path} in body should be at least ${node.min} chars long`);
     if (node.format === 'date-time' && Number.isNaN(Date.parse(value))) return report(walk, path, `${path} in body must be of type date-time`);
   }
-  if (length > node.max) return report(walk, path, `Too long: may not be more than ${node.max} bytes, found ${length} characters`);
+  if (length > node.max) return block(walk, path, `Too long: may not be more than ${node.max} bytes, found ${length} characters`);
   if (node.pattern !== undefined && !new RegExp(node.pattern, 'u').test(value)) report(walk, path, `${path} in body should match '${node.pattern}'`);
 }
 
