@@ -69,6 +69,18 @@ real(`a real control plane${binaries.status === 'available' ? '' : ` (${binaries
     );
   }, 30_000);
 
+  it('serves many small requests through a proxy', async () => {
+    await using proxy = await plane.kubectl('alice').proxy();
+
+    const answer = await fetch(`${proxy.url}/apis/authentication.k8s.io/v1/selfsubjectreviews`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }),
+    });
+
+    expect(await answer.json()).toMatchObject({ status: { userInfo: { username: 'alice' } } });
+  }, 30_000);
+
   it('writes what its servers say into files', async () => {
     const log = await readFile(`${dir.path}/logs/kube-apiserver.log`, 'utf8');
 

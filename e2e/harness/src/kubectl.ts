@@ -1,4 +1,4 @@
-import { runCommand } from './processes.js';
+import { runCommand, startProcess } from './processes.js';
 import type { Finished } from './processes.js';
 
 export interface KubectlOptions {
@@ -30,7 +30,7 @@ export class Kubectl {
   try(args: readonly string[], options: KubectlRunOptions = {}): Promise<Finished> {
     const { binary, kubeconfigFile, cacheDir } = this.#options;
     return runCommand(binary, ['--kubeconfig', kubeconfigFile, '--cache-dir', cacheDir, ...args], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: cacheDir, LC_ALL: 'C.UTF-8' },
+      env: this.#env,
       deadlineMs: options.deadlineMs ?? 60_000,
       ...(options.input === undefined ? {} : { input: options.input }),
     });
@@ -49,8 +49,27 @@ export class Kubectl {
     return this.run(['apply', ...flags, '-f', '-'], { input: manifests });
   }
 
+  /** Serves the cluster's API on loopback over plain HTTP, as this user: for many small requests. */
+  async proxy(): Promise<{ readonly url: string } & AsyncDisposable> {
+    const child = await startProcess({
+      name: 'kubectl proxy',
+      command: this.#options.binary,
+      args: ['--kubeconfig', this.#options.kubeconfigFile, 'proxy', '--port=0'],
+      env: this.#env,
+    });
+    const line = await child.waitForLine(/^Starting to serve on /);
+    return {
+      url: `http://${line.replace('Starting to serve on ', '')}`,
+      [Symbol.asyncDispose]: async () => void (await child.kill()),
+    };
+  }
+
   /** Reads objects as JSON. */
   async get<T = Record<string, unknown>>(...args: readonly string[]): Promise<T> {
     return JSON.parse(await this.run(['get', ...args, '-o', 'json'])) as T;
+  }
+
+  get #env(): Record<string, string> {
+    return { PATH: process.env['PATH'] ?? '', HOME: this.#options.cacheDir, LC_ALL: 'C.UTF-8' };
   }
 }

@@ -1,7 +1,7 @@
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { findCluster, poll, startGitHost, startOperator, tempDir } from '@gitops-reverser/e2e-harness';
+import { findCluster, poll, runCommand, startGitHost, startOperator, tempDir } from '@gitops-reverser/e2e-harness';
 import type {
   Cluster,
   ClusterSource,
@@ -234,4 +234,24 @@ export class CommitReader {
   async next(what = 'a commit'): Promise<readonly LoggedCommit[]> {
     return await this.readUntil(what, (commits) => commits.length > 0);
   }
+}
+
+/** A row of the admission table of the API kinds. */
+export interface AdmissionCase {
+  readonly name: string;
+  readonly id: string;
+  readonly object: { readonly kind: string; readonly metadata: { readonly name: string } };
+  readonly stored?: AdmissionCase['object'];
+  /** Part of the message; absent: it is accepted. */
+  readonly refused?: string;
+}
+
+/** Reads the table in a process of its own: stories know the product from outside only. */
+export async function readAdmissionCases(): Promise<{ namespace: string; cases: readonly AdmissionCase[] }> {
+  const table = join(root, 'crds', 'types', 'src', 'admission', 'admission-cases.ts');
+  const print = `import { admissionCases as cases, admissionNamespace as namespace } from ${JSON.stringify(table)}; process.stdout.write(JSON.stringify({ namespace, cases }));`;
+  const flags = ['--import', 'tsx', '--conditions=@gitops-reverser/source', '--input-type=module', '--eval', print];
+  const { exit, stdout, stderr } = await runCommand(process.execPath, flags, { cwd: root });
+  if (exit.code !== 0) throw new Error(`the admission table could not be read from ${table}:\n${stderr}`);
+  return JSON.parse(stdout.toString()) as { namespace: string; cases: readonly AdmissionCase[] };
 }
