@@ -1,6 +1,6 @@
 import type { Clock } from '@gitops-reverser/kernel-api';
 import type { Dispatcher } from 'undici';
-import { linkAbort } from './abort.js';
+import { linkAbort, onAbort } from './abort.js';
 import { readBody } from './answer-body.js';
 import type { AuthMaterial, KubeCredentials } from './credentials.js';
 import { Dispatchers, tlsKey, type TransportTimeouts } from './dispatchers.js';
@@ -128,22 +128,13 @@ class HttpConnection implements KubeConnection {
   ): Promise<OpenedStream> {
     const get: KubeRequest = { ...request, method: 'GET' };
     const asked = this.#asked(get);
-    const life = linkAbort(signal);
-    try {
-      const opened = await this.#headersWithin(asked, life.signal, async (inner) => {
-        const material = await this.#admitted(get, asked, inner);
-        return (
-          (await this.#openHttp2(get, material, asked, inner)) ??
-          (await this.#openHttp1(get, material, life.signal, inner))
-        );
-      });
-      refuseRedirect(opened.status, asked, () => opened.close());
-      return { ...opened, close: () => (opened.close(), life[Symbol.dispose]()) };
-    } catch (thrown) {
-      life[Symbol.dispose]();
-      if (signal.aborted) throw signal.reason;
-      throw toTransportError(asked, thrown);
-    }
+    const opened = await this.#headersWithin(asked, signal, async (inner) => {
+      const material = await this.#admitted(get, asked, inner);
+      return (await this.#openHttp2(get, material, asked, inner)) ?? (await this.#openHttp1(get, material, inner));
+    });
+    refuseRedirect(opened.status, asked, () => opened.close());
+    const follow = onAbort(signal, () => opened.close());
+    return { ...opened, close: () => (follow[Symbol.dispose](), opened.close()) };
   }
 
   async close(): Promise<void> {
@@ -216,30 +207,19 @@ class HttpConnection implements KubeConnection {
     return streams;
   }
 
-  async #openHttp1(
-    request: KubeRequest,
-    material: AuthMaterial,
-    life: AbortSignal,
-    opening: AbortSignal,
-  ): Promise<OpenedStream> {
-    const abort = linkAbort(life);
-    const late = (): void => abort.abort(opening.reason);
-    opening.addEventListener('abort', late, { once: true });
-    try {
-      const answer = await this.#dispatch(this.#watches.for(material.tls), request, material.headers, abort.signal);
-      return {
-        status: answer.statusCode,
-        headers: plainHeaders(answer.headers),
-        body: answer.body,
-        wasCut: () => false,
-        close: () => (answer.body.on('error', () => undefined).destroy(), abort[Symbol.dispose]()),
-      };
-    } catch (thrown) {
-      abort[Symbol.dispose]();
-      throw thrown;
-    } finally {
-      opening.removeEventListener('abort', late);
-    }
+  async #openHttp1(request: KubeRequest, material: AuthMaterial, opening: AbortSignal): Promise<OpenedStream> {
+    // `opening` ends with the headers; the stream goes on.
+    const abort = new AbortController();
+    using _late = onAbort(opening, (reason) => abort.abort(reason));
+    const answer = await this.#dispatch(this.#watches.for(material.tls), request, material.headers, abort.signal);
+    answer.body.on('error', () => undefined);
+    return {
+      status: answer.statusCode,
+      headers: plainHeaders(answer.headers),
+      body: answer.body,
+      wasCut: () => false,
+      close: () => (answer.body.destroy(), abort.abort()),
+    };
   }
 
   /** Runs `work` with a signal that also aborts after `ms`. */

@@ -228,7 +228,6 @@ function settled(http2: ClientHttp2Session, asked: string, signal: AbortSignal):
 
 function answered(stream: ClientHttp2Stream, asked: string, signal: AbortSignal): Promise<OpenedStream> {
   return new Promise((resolve, reject) => {
-    let ended = false;
     const done = (): void => {
       signal.removeEventListener('abort', onAbort);
       stream.off('response', onResponse).off('close', onClose);
@@ -240,14 +239,14 @@ function answered(stream: ClientHttp2Stream, asked: string, signal: AbortSignal)
     };
     const onAbort = (): void => fail(signal.reason);
     const onClose = (): void => fail(transportError(asked, 'ConnectionCut'));
-    const onResponse = (headers: IncomingHttpHeaders & { ':status'?: number }, flags: number): void => {
+    const onResponse = (headers: IncomingHttpHeaders & { ':status'?: number }): void => {
       done();
-      ended = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
       resolve({
         status: headers[':status'] ?? 0,
         headers: plainHeaders(headers),
         body: stream,
-        wasCut: () => !ended && stream.rstCode !== constants.NGHTTP2_NO_ERROR,
+        // A cut connection closes the stream without an error and without an end.
+        wasCut: () => !stream.readableEnded || stream.rstCode !== constants.NGHTTP2_NO_ERROR,
         close: () => stream.destroy(),
       });
     };

@@ -158,7 +158,11 @@ export class Informer<T extends KubeObject = KubeObject> implements AsyncDisposa
       } else if (frame.kind === 'error' || frame.kind === 'ended') {
         // 30, 2.4 step 3: an ERROR of code 500 is how a server says that its store cannot report progress.
         if (frame.kind === 'error' && frame.error.code === 500) ending = 'fall-back';
-        else throw frame.error ?? transportError(stream.asked, 'ConnectionCut', { found: 'the replay ended before its end mark' });
+        else
+          throw (
+            frame.error ??
+            transportError(stream.asked, 'ConnectionCut', { found: 'the replay ended before its end mark' })
+          );
       }
       if (ending !== undefined) break;
     }

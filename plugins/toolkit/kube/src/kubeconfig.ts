@@ -140,8 +140,18 @@ const USER_FIELDS = [
   'auth-provider',
   'extensions',
 ];
+/** Without one of these every request would be anonymous, which some front proxies do not survive (30, SC-28). */
+const CREDENTIAL_FIELDS = [
+  'client-certificate-data',
+  'client-certificate',
+  'token',
+  'tokenFile',
+  'username',
+  'exec',
+  'auth-provider',
+];
 /** Of legacy auth providers; each names a file that would be read. */
-const PROVIDER_FILES = ['tokenFile', 'idp-certificate-authority', 'id-token-file', 'cmd-path'];
+const PROVIDER_FILES = ['tokenFile', 'idp-certificate-authority'];
 
 const REMEDY: Readonly<Record<KubeconfigReason, string>> = {
   KubeConfigInvalid: 'correct the kubeconfig',
@@ -223,9 +233,6 @@ function check(text: string, rules: Rules): CheckedKubeconfig {
 
   const checkedCluster = checkCluster(new Fields(cluster, 'cluster', problems), rules, problems);
   const checkedUser = checkUser(new Fields(user, 'user', problems), rules, problems);
-  if (!rules.allowAnonymous && Object.keys(checkedUser).every((key) => key === 'asGroups' || key === 'as')) {
-    problems.add('KubeConfigInvalid', 'the user of the current context holds no credential');
-  }
   problems.throwAny();
   const namespace = context['namespace'];
   const { caFile } = checkedCluster;
@@ -279,6 +286,9 @@ function checkServer(said: string | undefined, rules: Rules, problems: Problems)
 
 function checkUser(fields: Fields, rules: Rules, problems: Problems): CheckedKubeconfig['user'] {
   fields.refuseUnknown(USER_FIELDS);
+  if (!rules.allowAnonymous && !CREDENTIAL_FIELDS.some((name) => fields.has(name))) {
+    problems.add('KubeConfigInvalid', 'the user of the current context holds no credential');
+  }
   const exec = fields.object('exec');
   if (exec !== undefined && !rules.allowExec) problems.add('KubeConfigExecNotAllowed', 'user.exec');
   const provider = fields.object('auth-provider');

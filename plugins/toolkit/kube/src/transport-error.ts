@@ -53,6 +53,10 @@ const MEANING: Readonly<Record<TransportReason, string>> = {
 export function toTransportError(asked: string, thrown: unknown): KubeError {
   if (isKubeError(thrown)) return thrown;
   const code = codeOf(thrown);
+  // The parser's error carries the bytes it could not read.
+  if (thrown instanceof Error && thrown.name === 'HTTPParserError') {
+    return transportError(asked, 'MalformedResponse', { found: 'no HTTP' });
+  }
   return transportError(asked, reasonOfCode(code), { found: foundIn(thrown, code), cause: thrown });
 }
 
@@ -72,7 +76,6 @@ export function transportError(
 }
 
 function reasonOfCode(code: string): TransportReason {
-  if (/^(HPE_)/.test(code)) return 'MalformedResponse';
   if (isTlsCode(code)) return 'TlsFailed';
   return REASON_BY_CODE[code] ?? 'ConnectionFailed';
 }

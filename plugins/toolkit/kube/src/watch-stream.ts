@@ -1,4 +1,5 @@
 import type { Clock, JsonObject, KubeObject } from '@gitops-reverser/kernel-api';
+import { onAbort } from './abort.js';
 import type { KubeError } from './errors.js';
 import type { OpenedStream } from './http2-streams.js';
 import { parseJson } from '@gitops-reverser/toolkit-yaml';
@@ -77,13 +78,11 @@ export class WatchStream implements AsyncIterable<WatchFrame>, AsyncDisposable {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<WatchFrame, void, undefined> {
     const watchdog = this.#watchSilence();
-    const onAbort = (): void => this.close();
-    this.#signal.addEventListener('abort', onAbort, { once: true });
-    if (this.#signal.aborted) onAbort();
+    const follow = onAbort(this.#signal, () => this.close());
     try {
       yield* this.#frames();
     } finally {
-      this.#signal.removeEventListener('abort', onAbort);
+      follow[Symbol.dispose]();
       this.close();
       await watchdog;
     }
