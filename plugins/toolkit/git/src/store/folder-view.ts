@@ -1,0 +1,108 @@
+import type { FileMode, FolderFile, FolderView } from '@gitops-reverser/kernel-api';
+import { gitError, unsafePath } from '../errors.js';
+import type { ObjectStore } from '../objects/object-store.js';
+import type { Oid } from '../objects/oid.js';
+import { splitPath, unsafeName } from '../objects/paths.js';
+import type { TreeCache } from '../objects/tree-cache.js';
+import { kindOf, toNameBytes, toNameText, type TreeEntry, type TreeNode } from '../objects/tree.js';
+
+class File implements FolderFile {
+  readonly path: string;
+  readonly oid: Oid;
+  readonly mode: FileMode;
+  readonly #objects: ObjectStore;
+
+  constructor(path: string, oid: Oid, mode: FileMode, objects: ObjectStore) {
+    this.path = path;
+    this.oid = oid;
+    this.mode = mode;
+    this.#objects = objects;
+  }
+
+  read(): Uint8Array {
+    if (this.mode === 'submodule') throw gitError('ObjectMissing', `${this.path} is a submodule: it has no content here`, { path: this.path });
+    return this.#objects.read(this.oid, 'blob');
+  }
+}
+
+/** Folders by tree id; a list of files is kept as long as somebody holds its directory. */
+export class Folders {
+  readonly #objects: ObjectStore;
+  readonly #trees: TreeCache;
+  readonly #filesByNode = new WeakMap<TreeNode, readonly FolderFile[]>();
+
+  constructor(objects: ObjectStore, trees: TreeCache) {
+    this.#objects = objects;
+    this.#trees = trees;
+  }
+
+  /**
+   * @param root tree of the commit; `undefined` when there is none
+   * @throws ReverserError UnsafePath when the path is unclean or runs through something that is no directory
+   */
+  open(root: Oid | undefined, path: string): FolderView {
+    const parts = splitPath(path);
+    if ('problem' in parts) throw unsafePath(path, parts.problem, 'the folder cannot be read');
+    let node: TreeNode | undefined = root === undefined ? undefined : this.#trees.load(root);
+    let walked = '';
+    for (const part of parts) {
+      walked = walked === '' ? part : `${walked}/${part}`;
+      const entry: TreeEntry | undefined = node?.find(toNameBytes(part));
+      if (entry === undefined) return this.#view(path, undefined);
+      const kind = kindOf(entry.mode);
+      if (kind !== 'directory') throw unsafePath(walked, `being a ${kind} where a folder is needed`, `the folder ${path} cannot be read`);
+      node = this.#trees.load(entry.oid);
+    }
+    return this.#view(path, node === undefined || node.entries.length === 0 ? undefined : node);
+  }
+
+  #view(path: string, node: TreeNode | undefined): FolderView {
+    return {
+      path,
+      treeId: node?.oid ?? '',
+      files: () => (node === undefined ? [] : this.#filesOf(node, path)),
+      file: (name) => (node === undefined ? undefined : this.#fileAt(node, path, name)),
+    };
+  }
+
+  /** Git's order of a tree, walked down, is the byte order of whole paths. */
+  #filesOf(node: TreeNode, folder: string): readonly FolderFile[] {
+    const known = this.#filesByNode.get(node);
+    if (known !== undefined) return known;
+    const files: FolderFile[] = [];
+    const walk = (directory: TreeNode, prefix: string): void => {
+      for (const entry of directory.entries) {
+        const path = `${prefix}${safeName(entry, prefix, folder)}`;
+        const kind = kindOf(entry.mode);
+        if (kind === 'directory') walk(this.#trees.load(entry.oid), `${path}/`);
+        else files.push(new File(path, entry.oid, kind, this.#objects));
+      }
+    };
+    walk(node, '');
+    this.#filesByNode.set(node, files);
+    return files;
+  }
+
+  #fileAt(from: TreeNode, folder: string, path: string): FolderFile | undefined {
+    const parts = splitPath(path);
+    if ('problem' in parts) throw unsafePath(path, parts.problem, `the file cannot be looked for in the folder ${folder}`);
+    let node = from;
+    for (const [nth, part] of parts.entries()) {
+      const entry = node.find(toNameBytes(part));
+      if (entry === undefined) return undefined;
+      const kind = kindOf(entry.mode);
+      const isLast = nth === parts.length - 1;
+      if (kind !== 'directory') return isLast ? new File(path, entry.oid, kind, this.#objects) : undefined;
+      if (isLast) return undefined;
+      node = this.#trees.load(entry.oid);
+    }
+    return undefined;
+  }
+}
+
+function safeName(entry: TreeEntry, prefix: string, folder: string): string {
+  const name = toNameText(entry.name);
+  const problem = name === undefined ? 'a name that is not UTF-8' : unsafeName(name);
+  if (name !== undefined && problem === undefined) return name;
+  throw unsafePath(`${prefix}${name ?? Buffer.from(entry.name, 'latin1').toString('utf8')}`, problem ?? '', `the folder ${folder} cannot be read`);
+}
