@@ -1,40 +1,10 @@
-import type { GitRepository, Kubectl, OperatorProcess } from '@gitops-reverser/e2e-harness';
+import type { GitRepository, Kubectl } from '@gitops-reverser/e2e-harness';
 
+import { configMap, credentials, customResourceDefinition, declaration, kubeProvider } from './objects.js';
 import { applyCrds, CommitReader, openStage, story } from './stage.js';
 import type { Stage } from './stage.js';
 
 const bot = { user: 'reverser-bot', password: 'canary-password', may: 'write' } as const;
-
-const configMap = (namespace: string, name: string, data: string, extra = ''): string => `
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: ${name}
-  namespace: ${namespace}
-${extra}data:
-  ${data}
-`;
-
-const presses = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: presses.fruit.example.com}
-spec:
-  group: fruit.example.com
-  names: {kind: Press, plural: presses, singular: press}
-  scope: Namespaced
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      subresources: {status: {}}
-      schema:
-        openAPIV3Schema:
-          type: object
-          properties:
-            spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-            status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-`;
 
 const before = (namespace: string): string => `
 ${configMap(namespace, 'press', 'run.sh: "#!/bin/sh\\nexec press --all\\n"', '  labels: {tier: "01"}\n')}
@@ -52,54 +22,11 @@ spec:
     spec: {containers: [{name: api, image: "example.com/api:1"}]}
 `;
 
-const quickStart = (namespace: string, provider: string, url: string): string => `
-apiVersion: configbutler.ai/v1alpha3
-kind: KubeProvider
-metadata: {name: ${provider}}
-spec:
-  connection: {inCluster: {}}
-  allowedGitTargets: [{namespaces: {names: [${namespace}]}}]
----
-apiVersion: v1
-kind: Secret
-metadata: {name: git-creds, namespace: ${namespace}}
-stringData: {username: ${bot.user}, password: ${bot.password}}
----
-apiVersion: configbutler.ai/v1alpha3
-kind: GitProvider
-metadata: {name: home, namespace: ${namespace}}
-spec:
-  url: ${url}
-  secretRef: {name: git-creds}
-  allowedGitBranches: [{branches: [main]}]
----
-apiVersion: configbutler.ai/v1alpha3
-kind: GitBranch
-metadata: {name: main, namespace: ${namespace}}
-spec:
-  gitProviderRef: {name: home}
-  branch: main
-  allowedGitTargets: [{}]
----
-apiVersion: configbutler.ai/v1alpha3
-kind: GitTarget
-metadata: {name: live, namespace: ${namespace}}
-spec:
-  gitBranchRef: {name: main}
-  kubeProviderRef: {name: ${provider}}
-  path: live-cluster
-  commit: {window: {idleTimeout: 1s, maxDuration: 10s}}
----
-apiVersion: configbutler.ai/v1alpha3
-kind: WatchRule
-metadata: {name: basics, namespace: ${namespace}}
-spec:
-  gitTargetRef: {name: live}
-  rules:
-    - {apiGroups: [""], resources: [configmaps, services]}
-    - {apiGroups: [apps], resources: [deployments]}
-    - {apiGroups: [fruit.example.com], resources: [presses]}
-`;
+const rules = [
+  '{apiGroups: [""], resources: [configmaps, services]}',
+  '{apiGroups: [apps], resources: [deployments]}',
+  '{apiGroups: [fruit.example.com], resources: [presses]}',
+];
 
 // Each step builds on the one before: a story, not a set of cases.
 story('quick start: edits through the Kubernetes API become commits', () => {
@@ -126,7 +53,7 @@ story('quick start: edits through the Kubernetes API become commits', () => {
     await commits.skip();
     file = (path) => app.showFile('main', `live-cluster/${namespace}/${path}`);
     await applyCrds(kubectl);
-    await kubectl.apply(presses);
+    await kubectl.apply(customResourceDefinition('presses', 'Press'));
     await kubectl.run(['wait', '--for=condition=Established', '--timeout=30s', 'crd/presses.fruit.example.com']);
     stage.cleanUpWith('delete', 'crd', 'presses.fruit.example.com');
     await kubectl.apply(before(namespace));
@@ -137,7 +64,19 @@ story('quick start: edits through the Kubernetes API become commits', () => {
 
   it('becomes Ready, object by object, as kubectl wait sees it', async () => {
     const provider = stage.suffix === '' ? 'default' : namespace;
-    await kubectl.apply(quickStart(namespace, provider, stage.host.urlOf('orchard/cluster-state')));
+    await kubectl.apply(kubeProvider(provider, `{namespaces: {names: [${namespace}]}}`));
+    await kubectl.apply(credentials(namespace, bot));
+    const url = stage.host.urlOf('orchard/cluster-state');
+    await kubectl.apply(
+      declaration({
+        namespace,
+        kubeProvider: provider,
+        url,
+        secretRef: 'git-creds',
+        grant: '{branches: [main]}',
+        rules,
+      }),
+    );
     stage.cleanUpWith('delete', 'kubeprovider', provider);
 
     await stage.waitUntilReady(
@@ -403,8 +342,7 @@ spec:
   it('never asked with force, never logged a credential, and is Ready at the end', async () => {
     await stage.waitUntilReady(namespace, 'gitprovider/home', 'gitbranch/main', 'gittarget/live', 'watchrule/basics');
 
-    const operator: OperatorProcess = stage.operator;
-    expect(operator.process.lines().join('\n')).not.toContain(bot.password);
+    expect(await stage.operatorLog()).not.toContain(bot.password);
     expect((await app.log('main')).every(({ parents }) => parents.length <= 1)).toBe(true);
   });
 

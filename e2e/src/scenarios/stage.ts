@@ -1,4 +1,4 @@
-import { access, readdir } from 'node:fs/promises';
+import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { findCluster, poll, runCommand, startGitHost, startOperator, tempDir } from '@gitops-reverser/e2e-harness';
@@ -53,7 +53,6 @@ export class Stage implements AsyncDisposable {
   readonly suffix: string;
   readonly #temp: TempDir;
   #operator: OperatorProcess | undefined;
-  #starts = 0;
   readonly #cleanups: string[][] = [];
 
   constructor(temp: TempDir, cluster: Cluster, host: GitHost) {
@@ -84,7 +83,6 @@ export class Stage implements AsyncDisposable {
 
   /** Starts the operator, or starts it again with the Git cache of its last life. */
   async startOperator(options: Partial<OperatorOptions> = {}): Promise<OperatorProcess> {
-    this.#starts += 1;
     const bundle = join(root, 'apps', 'operator', 'dist', 'operator.mjs');
     await access(bundle).catch(() => {
       throw new Error(`${bundle} is not there: run the stories with \`npm run e2e\`, which bundles the operator`);
@@ -96,6 +94,11 @@ export class Stage implements AsyncDisposable {
       ...options,
     });
     return this.#operator;
+  }
+
+  /** Everything the operator printed in all its lives. */
+  operatorLog(): Promise<string> {
+    return readFile(join(this.dir, 'operator', 'operator.log'), 'utf8');
   }
 
   /** Waits, as `kubectl wait` does, until every named object is Ready. */
