@@ -1,0 +1,86 @@
+import { identifyDocuments, type IdentifiedDocument } from '@gitops-reverser/toolkit-yaml';
+import { parseApiVersion, type DocumentIdentity } from './identity.js';
+
+export type DocumentNature =
+  /** A manifest that may be edited. */
+  | 'manifest'
+  /** A manifest whose constructs no edit may touch; its identity is only claimed. */
+  | 'non-editable'
+  /** Encrypted; identity is known unless it is encrypted as well. */
+  | 'encrypted'
+  | 'not-krm'
+  | 'empty'
+  | 'invalid';
+
+export interface FileDocument {
+  readonly index: number;
+  readonly nature: DocumentNature;
+  /** 1-based. */
+  readonly line: number;
+  readonly identity?: DocumentIdentity;
+  /** Of an invalid document: what is wrong, with its place. */
+  readonly problem?: string;
+  /** Of a non-editable document: which construct. */
+  readonly construct?: string;
+}
+
+/** One blob as manifests. Depends on its bytes alone and holds none of them, so it is kept by blob id. */
+export interface ManifestFile {
+  readonly documents: readonly FileDocument[];
+  /** A `sops` map anywhere encrypts the whole file. */
+  readonly isEncrypted: boolean;
+  /** The file as a whole cannot be read. */
+  readonly problem?: string;
+}
+
+export function readManifestFile(bytes: Uint8Array): ManifestFile {
+  const identified = identifyDocuments(bytes);
+  if (!identified.ok) return { documents: [], isEncrypted: false, problem: identified.error.message };
+  const isEncrypted = identified.value.some((document) => document.isEncrypted);
+  return { documents: identified.value.map((document) => toDocument(document, isEncrypted)), isEncrypted };
+}
+
+function toDocument(document: IdentifiedDocument, isEncrypted: boolean): FileDocument {
+  const { index, line } = document;
+  switch (document.state) {
+    case 'empty':
+      return { index, line, nature: 'empty' };
+    case 'invalid':
+      return { index, line, nature: 'invalid', problem: document.problem?.message ?? 'does not parse' };
+    case 'non-editable': {
+      const { apiVersion, kind, name, namespace } = document.claimed ?? {};
+      if (!apiVersion || !kind || !name) return { index, line, nature: 'not-krm' };
+      const identity = toIdentity({ apiVersion, kind, name, ...(namespace ? { namespace } : {}) });
+      return { index, line, nature: 'non-editable', identity, construct: document.construct ?? 'construct' };
+    }
+    case 'read': {
+      const nature = isEncrypted ? 'encrypted' : 'manifest';
+      if (document.identity === undefined && document.isEncrypted) return { index, line, nature: 'encrypted' };
+      if (document.identity === undefined || isList(document.identity)) return { index, line, nature: 'not-krm' };
+      const identity = toIdentity(document.identity);
+      // Metadata may be encrypted as well; then nothing tells what it is.
+      const isSealed = isEncrypted && Object.values(identity).some((text) => text.startsWith('ENC['));
+      return isSealed ? { index, line, nature } : { index, line, nature, identity };
+    }
+  }
+}
+
+function isList(identity: { readonly apiVersion: string; readonly kind: string }): boolean {
+  return identity.kind === 'List' && identity.apiVersion === 'v1';
+}
+
+function toIdentity(text: NonNullable<IdentifiedDocument['identity']>): DocumentIdentity {
+  const base = { ...parseApiVersion(text.apiVersion), kind: text.kind, name: text.name };
+  return text.namespace === undefined ? base : { ...base, namespace: text.namespace };
+}
+
+/** What keeping it costs, roughly; the bound is about memory, not about exactness. */
+export function bytesOf(file: ManifestFile): number {
+  let bytes = 160 + (file.problem?.length ?? 0);
+  for (const { identity, problem } of file.documents) {
+    bytes += 200 + (problem?.length ?? 0);
+    if (identity !== undefined)
+      bytes += 2 * (identity.name.length + identity.kind.length + identity.group.length + (identity.namespace?.length ?? 0));
+  }
+  return bytes;
+}
