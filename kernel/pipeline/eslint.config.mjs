@@ -1,3 +1,7 @@
 import base from '../../eslint.base.mjs';
 
-export default base('kernel-pipeline');
+export default [
+  ...base('kernel-pipeline'),
+  // What several tests share: compiled with them, never shipped, so it may use the test kit as they do.
+  { files: ['**/*.fixture.ts'], rules: { '@nx/enforce-module-boundaries': 'off' } },
+];

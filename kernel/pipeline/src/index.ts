@@ -1,1 +1,2 @@
-export {};
+export { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
+export { createRuntime, type RunningRuntime, type RuntimeGiven } from './runtime.js';

@@ -1,0 +1,35 @@
+import type { FolderView, Layout, Placed, Refusal } from '@gitops-reverser/kernel-api';
+
+export type FolderVerdict =
+  | { readonly kind: 'accepted'; readonly layout: Layout }
+  | { readonly kind: 'refused'; readonly refusals: readonly Refusal[] };
+
+/** One `mine` wins; two, or any refusal, refuse the whole folder. */
+export function judgeFolder(layouts: readonly Placed<'layout'>[], folder: FolderView): FolderVerdict {
+  const mine: Placed<'layout'>[] = [];
+  const refusals: Refusal[] = [];
+  for (const layout of layouts) {
+    const recognition = layout.instance.recognise(folder);
+    if (recognition.kind === 'mine') mine.push(layout);
+    else if (recognition.kind === 'refused') refusals.push(...recognition.refusals);
+  }
+  if (refusals.length > 0) return { kind: 'refused', refusals };
+  const [only, second] = mine;
+  if (only !== undefined && second === undefined) return { kind: 'accepted', layout: only.instance };
+  return { kind: 'refused', refusals: [only === undefined ? nobodys(layouts, folder) : contested(mine, folder)] };
+}
+
+const names = (layouts: readonly Placed<'layout'>[]): string => layouts.map(({ plugin }) => plugin).join(', ');
+const shown = (folder: FolderView): string => (folder.path === '.' ? 'the repository root' : `folder ${folder.path}`);
+
+const nobodys = (layouts: readonly Placed<'layout'>[], folder: FolderView): Refusal => ({
+  code: 'UnsupportedContent',
+  message:
+    layouts.length === 0
+      ? `${shown(folder)}: expected a layout plugin, found none; load one, such as plain`
+      : `${shown(folder)}: expected content that one of the layouts (${names(layouts)}) recognises, found none; clean the folder, choose another, or load the plugin that knows it`,
+});
+const contested = (mine: readonly Placed<'layout'>[], folder: FolderView): Refusal => ({
+  code: 'ambiguous-layout',
+  message: `${shown(folder)}: expected one layout to recognise it, found ${mine.length} (${names(mine)}); separate the contents or unload one of them`,
+});

@@ -1,0 +1,198 @@
+import {
+  messageOf,
+  reasonOf,
+  type BranchId,
+  type BranchStore,
+  type Clock,
+  type CommitSha,
+  type Labels,
+  type Logger,
+  type ObjectRef,
+  type Refusal,
+  type TargetId,
+} from '@gitops-reverser/kernel-api';
+import type { Snapshot } from './item.js';
+import type { Lane } from './lane.js';
+import { backoffMs, type RuntimeLimits } from './limits.js';
+import { gtLabels, gvrLabels, type Meters } from './meters.js';
+import { arrivalsOf, collectionKeysOf, type PendingWrite, type PlannedCommit } from './pending.js';
+import { planWrite, type Planned, type Planning } from './planner.js';
+import type { PlanAnswer } from './publication.js';
+import { removesOnEvent, stricter } from './sweep.js';
+
+interface ClosingGiven {
+  readonly store: BranchStore;
+  readonly branch: BranchId;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly meters: Meters;
+  readonly labels: Labels;
+  readonly limits: RuntimeLimits;
+  readonly isSensitive: (ref: ObjectRef) => boolean;
+  readonly committer: () => { readonly name: string; readonly email: string };
+  readonly laneOf: (target: TargetId) => Lane | undefined;
+  readonly folderRefused: () => void;
+}
+
+/** What comes of a close: a plan, a refusal that is reported, an error that is waited out. Part of the branch's loop. */
+export class Closing {
+  readonly #given: ClosingGiven;
+  readonly #planning: Planning;
+
+  constructor(given: ClosingGiven) {
+    this.#given = given;
+    this.#planning = {
+      store: given.store,
+      clock: given.clock,
+      isSensitive: given.isSensitive,
+      committer: given.committer,
+    };
+  }
+
+  async plan(write: PendingWrite, onto: CommitSha | undefined, signal: AbortSignal): Promise<PlanAnswer> {
+    const { logger, branch, laneOf } = this.#given;
+    const lane = laneOf(write.target);
+    if (lane === undefined) {
+      logger.warn(
+        { branch, gitTarget: write.target },
+        'a change of a target that is gone was dropped: the branch moved before its push',
+      );
+      return { kind: 'dropped' };
+    }
+    if (lane.settings.suspend && !write.wasPlanned) return { kind: 'dropped' };
+    let planned: Planned;
+    try {
+      planned = await planWrite(this.#planning, lane, write, onto, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      return this.#failed(lane, write, error);
+    }
+    switch (planned.kind) {
+      case 'planned':
+        this.#accepted(lane, write, planned.refused);
+        if (planned.problem !== undefined)
+          logger.warn(
+            { gitTarget: lane.facts.id, reason: 'CommitMessageFallback', err: planned.problem },
+            'a message template failed; the built-in wording was used',
+          );
+        return { kind: 'planned', plan: planned.plan };
+      case 'folder-refused':
+        // Recovery asks for a snapshot of everything, so nothing else is owed.
+        this.#failure(lane, write, 'refused');
+        this.#given.folderRefused();
+        return { kind: 'dropped' };
+      case 'refused':
+        this.#refused(lane, write, planned.refused);
+        return { kind: 'dropped' };
+    }
+  }
+
+  settled(write: PendingWrite, plan: PlannedCommit | undefined, commit: CommitSha | undefined): void {
+    const { meters, labels, clock, logger, branch, laneOf } = this.#given;
+    if (plan?.commit !== undefined)
+      meters.commits.add({ ...labels, author_kind: plan.authorKind, message_source: plan.messageSource });
+    const nowMs = clock.now().getTime();
+    for (const arrivedAt of arrivalsOf(write))
+      meters.eventToRemote.observe(labels, Math.max(0, nowMs - arrivedAt.getTime()) / 1_000);
+    const lane = laneOf(write.target);
+    if (lane !== undefined) this.#countDocuments(lane, plan);
+    if (lane !== undefined && commit !== undefined && lane.lastCommit !== commit) {
+      lane.lastCommit = commit;
+      lane.events.changed();
+    }
+    logger.info(
+      { gitTarget: write.target, branch, commit, hasChanged: plan?.commit !== undefined },
+      'a write reached the remote',
+    );
+    if (write.kind === 'snapshot') write.settle('settled');
+  }
+
+  #accepted(lane: Lane, write: PendingWrite, refused: ReadonlyMap<string, Refusal>): void {
+    this.#countRefusals(lane, refused);
+    if (write.kind === 'snapshot')
+      return lane.cleared(write.snapshot.collectionKey, standing(lane, write.snapshot, refused));
+    for (const [key, refusal] of refused) lane.refuse(collectionOf(write, key), key, refusal);
+    if (refused.size > 0)
+      this.#given.meters.commitFailures.add({ ...this.#given.labels, kind: 'window', reason: 'encryption' });
+    const mayRemove = removesOnEvent(stricter(write.prune, lane.settings.prune));
+    const now = this.#given.clock.now();
+    for (const { operation, collectionKey, refKey } of write.entries)
+      lane.retainedOne(collectionKey, refKey, operation === 'DELETE' && !mayRemove, now);
+  }
+
+  /** A drop always asks for a scoped snapshot, so that state (not history) is repaired; a snapshot that failed does not. */
+  #refused(lane: Lane, write: PendingWrite, refused: ReadonlyMap<string, Refusal>): void {
+    for (const [key, refusal] of refused) lane.refuse(collectionOf(write, key), key, refusal);
+    this.#countRefusals(lane, refused);
+    this.#failure(lane, write, 'refused');
+    const [first] = refused.values();
+    this.#given.logger.warn(
+      { gitTarget: lane.facts.id, reason: first?.code, count: refused.size, first: first?.message },
+      'a write was refused',
+    );
+    if (write.kind === 'window') lane.events.snapshotOwed(collectionKeysOf(write));
+  }
+
+  #failed(lane: Lane, write: PendingWrite, error: unknown): PlanAnswer {
+    const { limits, logger, clock } = this.#given;
+    write.failures += 1;
+    logger.error(
+      { gitTarget: lane.facts.id, err: messageOf(error), reason: reasonOf(error), tries: write.failures },
+      'planning a write failed',
+    );
+    if (write.failures < limits.closeTries) {
+      write.retryAtMs = clock.now().getTime() + backoffMs(write.failures, limits.closeRetryMs, limits.closeRetryMaxMs);
+      return { kind: 'later' };
+    }
+    this.#failure(lane, write, 'error');
+    lane.events.snapshotOwed(collectionKeysOf(write));
+    return { kind: 'dropped' };
+  }
+
+  #failure(lane: Lane, write: PendingWrite, reason: 'refused' | 'error'): void {
+    const { meters, labels } = this.#given;
+    meters.commitFailures.add({ ...labels, kind: write.kind === 'window' ? 'window' : 'atomic', reason });
+    if (write.kind === 'snapshot') meters.resyncFailures.add(gtLabels(lane.facts));
+  }
+
+  #countRefusals(lane: Lane, refused: ReadonlyMap<string, Refusal>): void {
+    const { meters } = this.#given;
+    for (const { ref, code } of refused.values()) {
+      if (ref === undefined) continue;
+      const labels = { ...gtLabels(lane.facts), ...gvrLabels(ref) };
+      meters.writeRefusals.add({ ...labels, kind: code });
+      meters.documents.add({ ...labels, outcome: 'refused' });
+    }
+  }
+
+  #countDocuments(lane: Lane, plan: PlannedCommit | undefined): void {
+    const counts = new Map<string, { readonly labels: Labels; count: number }>();
+    for (const { ref, outcome } of plan?.documents ?? []) {
+      if (outcome === 'refused') continue;
+      const key = `${outcome}/${ref.group}/${ref.version}/${ref.resource}`;
+      const known = counts.get(key);
+      if (known !== undefined) known.count += 1;
+      else counts.set(key, { labels: { ...gtLabels(lane.facts), ...gvrLabels(ref), outcome }, count: 1 });
+    }
+    for (const { labels, count } of counts.values()) this.#given.meters.documents.add(labels, count);
+  }
+}
+
+function collectionOf(write: PendingWrite, refKey: string): string {
+  if (write.kind === 'snapshot') return write.snapshot.collectionKey;
+  return write.entries.find((entry) => entry.refKey === refKey)?.collectionKey ?? '';
+}
+
+/** What an accepted snapshot leaves standing: what it had to leave out, and what could not be read. */
+function standing(lane: Lane, snapshot: Snapshot, refused: ReadonlyMap<string, Refusal>): ReadonlyMap<string, Refusal> {
+  const left = new Map(refused);
+  for (const { refKey, ref, reason } of snapshot.unread) left.set(refKey, unreadRefusal(lane.facts.id, ref, reason));
+  return left;
+}
+
+/** Fail closed: what could not be reduced to intent is not written. */
+export const unreadRefusal = (target: TargetId, ref: ObjectRef, reason: string): Refusal => ({
+  code: 'SanitizerFailed',
+  message: `${ref.kind} ${ref.namespace === undefined ? '' : `${ref.namespace}/`}${ref.name} of target ${target}: expected the sanitizers to reduce it to intent, found a fault (${reason}); its document stays as it is: report this to the author of the plugin`,
+  ref,
+});

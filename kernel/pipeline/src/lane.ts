@@ -1,0 +1,164 @@
+import {
+  summarize,
+  type CommitSha,
+  type FolderView,
+  type Layout,
+  type Logger,
+  type Placed,
+  type PruneMode,
+  type Refusal,
+  type TargetId,
+  type TargetSettings,
+  type TargetStatus,
+} from '@gitops-reverser/kernel-api';
+import { judgeFolder, type FolderVerdict } from './accept.js';
+import type { CommitWindow } from './window.js';
+
+/** What a branch needs of one target. The branch's loop alone changes it. */
+export interface LaneFacts {
+  readonly id: TargetId;
+  readonly namespace: string;
+  readonly name: string;
+  readonly sourceCluster: string;
+}
+export interface LanePlugins {
+  readonly layouts: readonly Placed<'layout'>[];
+  readonly writers: readonly Placed<'writer'>[];
+}
+export interface LaneEvents {
+  /** Its status may differ. */
+  changed(): void;
+  /** State is owed to Git: these collections (absent: all) need a fresh snapshot. */
+  snapshotOwed(collectionKeys: readonly string[] | undefined): void;
+}
+
+/** 1_000: what one status could never show; beyond it only the count of a collection's refusals would grow. */
+const REFUSALS = 1_000;
+
+export class Lane {
+  readonly facts: LaneFacts;
+  readonly events: LaneEvents;
+  plugins: LanePlugins;
+  settings: TargetSettings;
+  window: CommitWindow | undefined;
+  /** Retired: nothing new is written for it. */
+  isGone = false;
+  lastCommit: CommitSha | undefined;
+  readonly #logger: Logger;
+  #verdict: FolderVerdict | undefined;
+  /** Folder the verdict is about. */
+  #judgedTree: string | undefined;
+  readonly #refusalsByCollection = new Map<string, Map<string, Refusal>>();
+  readonly #retainedByCollection = new Map<string, Set<string>>();
+  #measuredAt: Date | undefined;
+
+  constructor(facts: LaneFacts, plugins: LanePlugins, settings: TargetSettings, events: LaneEvents, logger: Logger) {
+    this.facts = facts;
+    this.plugins = plugins;
+    this.settings = settings;
+    this.events = events;
+    this.#logger = logger;
+  }
+
+  get isFolderRefused(): boolean {
+    return this.#verdict?.kind === 'refused';
+  }
+
+  /** Asks the layouts, unless this very folder was judged before. A folder that is accepted again owes a snapshot. */
+  judge(folder: FolderView): FolderVerdict {
+    if (this.#verdict !== undefined && this.#judgedTree === folder.treeId) return this.#verdict;
+    const verdict = judgeFolder(this.plugins.layouts, folder);
+    const before = this.#verdict;
+    this.#verdict = verdict;
+    this.#judgedTree = folder.treeId;
+    if (before?.kind !== verdict.kind || verdict.kind === 'refused') this.events.changed();
+    if (verdict.kind === 'refused' && before?.kind !== 'refused') {
+      this.#logger.warn(
+        {
+          gitTarget: this.facts.id,
+          reason: verdict.refusals[0]?.code,
+          count: verdict.refusals.length,
+          first: summarize(verdict.refusals),
+        },
+        'folder refused',
+      );
+    }
+    if (verdict.kind === 'accepted' && before?.kind === 'refused') {
+      this.#logger.info({ gitTarget: this.facts.id }, 'folder accepted again');
+      this.events.snapshotOwed(undefined);
+    }
+    return verdict;
+  }
+
+  /** Our own commit on an accepted folder gives an accepted folder; it is not judged a second time. */
+  adopt(layout: Layout, folder: FolderView): void {
+    if (this.#verdict?.kind !== 'accepted' || this.#verdict.layout !== layout) return;
+    this.#judgedTree = folder.treeId;
+  }
+
+  /** New plugins: what the old ones said is void. */
+  replace(plugins: LanePlugins, settings: TargetSettings): void {
+    this.plugins = plugins;
+    this.settings = settings;
+    this.#judgedTree = undefined;
+    this.events.changed();
+  }
+
+  refuse(collectionKey: string, objectKey: string, refusal: Refusal): void {
+    const known = this.#refusalsByCollection.get(collectionKey) ?? new Map<string, Refusal>();
+    this.#refusalsByCollection.set(collectionKey, known);
+    if (known.size >= REFUSALS && !known.has(objectKey)) return;
+    known.set(objectKey, refusal);
+    this.events.changed();
+  }
+
+  /** An accepted snapshot of a collection says all there is to say about it. */
+  cleared(collectionKey: string, standing: ReadonlyMap<string, Refusal>): void {
+    const had = this.#refusalsByCollection.delete(collectionKey);
+    if (standing.size > 0) this.#refusalsByCollection.set(collectionKey, new Map([...standing].slice(0, REFUSALS)));
+    if (had || standing.size > 0) this.events.changed();
+  }
+
+  retained(collectionKey: string, objectKeys: readonly string[], at: Date): void {
+    this.#retainedByCollection.set(collectionKey, new Set(objectKeys));
+    this.#measuredAt = at;
+    this.events.changed();
+  }
+
+  /** One document more or fewer than the last measurement of its collection said. */
+  retainedOne(collectionKey: string, objectKey: string, isRetained: boolean, at: Date): void {
+    const known = this.#retainedByCollection.get(collectionKey);
+    if (known === undefined || known.has(objectKey) === isRetained) return;
+    if (isRetained) known.add(objectKey);
+    else known.delete(objectKey);
+    this.#measuredAt = at;
+    this.events.changed();
+  }
+
+  /** A collection is no longer followed: nothing is known of it any more. */
+  forget(collectionKey: string): void {
+    const hadRefusals = this.#refusalsByCollection.delete(collectionKey);
+    const wasMeasured = this.#retainedByCollection.delete(collectionKey);
+    if (this.#retainedByCollection.size === 0) this.#measuredAt = undefined;
+    if (hadRefusals || wasMeasured) this.events.changed();
+  }
+
+  folderStatus(): TargetStatus['folder'] {
+    const verdict = this.#verdict;
+    if (verdict === undefined) return { state: 'NotScanned', refusals: [] };
+    return verdict.kind === 'accepted'
+      ? { state: 'Accepted', refusals: [] }
+      : { state: 'Refused', refusals: verdict.refusals };
+  }
+
+  refusals(): readonly Refusal[] {
+    return [...this.#refusalsByCollection.values()].flatMap((known) => [...known.values()]);
+  }
+
+  retention(): { readonly mode: PruneMode; readonly retainedDocuments: number; readonly observedAt: Date } | undefined {
+    if (this.settings.suspend || this.#measuredAt === undefined) return undefined;
+    let retainedDocuments = 0;
+    for (const known of this.#retainedByCollection.values()) retainedDocuments += known.size;
+    return { mode: this.settings.prune, retainedDocuments, observedAt: this.#measuredAt };
+  }
+}

@@ -1,0 +1,55 @@
+import type { CommitSha, ObjectRef, PruneMode, TargetId, TargetSettings } from '@gitops-reverser/kernel-api';
+import type { AuthorKind } from './author.js';
+import type { Authorship, Snapshot, SnapshotOutcome } from './item.js';
+import type { MessageSource } from './message.js';
+import type { WindowEntry } from './window.js';
+
+export type DocumentOutcome = 'written' | 'deleted_live' | 'deleted_sweep' | 'unchanged' | 'retained' | 'refused';
+export interface DocumentCount {
+  readonly ref: ObjectRef;
+  readonly outcome: DocumentOutcome;
+}
+
+/** What planning one write came to. Void as soon as its base is. */
+export interface PlannedCommit {
+  /** Absent: the content is there already; only the remote can settle that. */
+  readonly commit: CommitSha | undefined;
+  readonly authorKind: AuthorKind;
+  readonly messageSource: MessageSource;
+  readonly documents: readonly DocumentCount[];
+}
+
+interface PendingFacts {
+  /** In arrival order, rising. */
+  readonly id: number;
+  readonly target: TargetId;
+  readonly author: Authorship;
+  /** Author date; kept across replays. */
+  readonly authoredAt: Date;
+  readonly bytes: number;
+  /** Captured at close; at replay the stricter of this and the current one wins. */
+  readonly prune: PruneMode;
+  readonly messages: TargetSettings['messages'];
+  plan: PlannedCommit | undefined;
+  /** It was a commit, or proven to be there, at least once: suspending its target does not take it back. */
+  wasPlanned: boolean;
+  failures: number;
+  /** Not before this moment; set while an unexpected error is waited out. */
+  retryAtMs: number;
+}
+
+/** One finalized, retained unit: at most one commit, kept until the remote confirms it. */
+export type PendingWrite = PendingFacts &
+  (
+    | { readonly kind: 'window'; readonly entries: readonly WindowEntry[] }
+    | { readonly kind: 'snapshot'; readonly snapshot: Snapshot; readonly settle: (outcome: SnapshotOutcome) => void }
+  );
+
+export const collectionKeysOf = (write: PendingWrite): readonly string[] =>
+  write.kind === 'snapshot'
+    ? [write.snapshot.collectionKey]
+    : [...new Set(write.entries.map(({ collectionKey }) => collectionKey))];
+
+/** Arrival of each change it holds, for the time from acceptance to the remote. */
+export const arrivalsOf = (write: PendingWrite): readonly Date[] =>
+  write.kind === 'snapshot' ? [write.snapshot.takenAt] : write.entries.map(({ arrivedAt }) => arrivedAt);

@@ -1,0 +1,239 @@
+import type {
+  BranchStore,
+  Clock,
+  CommitSha,
+  DesiredChange,
+  FolderView,
+  Layout,
+  ObjectRef,
+  PlanStep,
+  Refusal,
+} from '@gitops-reverser/kernel-api';
+import { authorOf, safe } from './author.js';
+import type { SnapshotObject } from './item.js';
+import type { Lane } from './lane.js';
+import { liveMessage, reconcileMessage, type Message } from './message.js';
+import { messageEntry, reconcileFacts } from './message-data.js';
+import type { DocumentCount, DocumentOutcome, PendingWrite, PlannedCommit } from './pending.js';
+import { planBatch } from './plan.js';
+import { slices as startSlices, type Slices } from './slices.js';
+import { orphansOf, removesOnEvent, stricter } from './sweep.js';
+import { renderWork, type FileChanges, type Work } from './write.js';
+
+export interface Planning {
+  readonly store: BranchStore;
+  readonly clock: Clock;
+  readonly isSensitive: (ref: ObjectRef) => boolean;
+  readonly committer: () => { readonly name: string; readonly email: string };
+}
+
+export type Planned =
+  | {
+      readonly kind: 'planned';
+      readonly plan: PlannedCommit;
+      readonly refused: ReadonlyMap<string, Refusal>;
+      readonly problem: string | undefined;
+    }
+  | { readonly kind: 'folder-refused' }
+  | { readonly kind: 'refused'; readonly refused: ReadonlyMap<string, Refusal> };
+
+/** Three: a snapshot is planned again this often without what was refused; then it is refused as a whole. */
+const REDUCTIONS = 3;
+
+/** Plans one write on a commit and makes its commit there. A plan lives in memory: a refused or failed one leaves no trace. */
+export async function planWrite(
+  planning: Planning,
+  lane: Lane,
+  write: PendingWrite,
+  onto: CommitSha | undefined,
+  signal: AbortSignal,
+): Promise<Planned> {
+  const slices = startSlices();
+  const folder = planning.store.folder(onto, lane.settings.path);
+  const verdict = lane.judge(folder);
+  if (verdict.kind === 'refused') return { kind: 'folder-refused' };
+  const attempt: Attempt = { planning, lane, folder, onto, layout: verdict.layout, signal, slices };
+  return write.kind === 'window' ? planWindow(attempt, write) : planSnapshot(attempt, write);
+}
+
+interface Attempt {
+  readonly planning: Planning;
+  readonly lane: Lane;
+  readonly folder: FolderView;
+  readonly onto: CommitSha | undefined;
+  readonly layout: Layout;
+  readonly signal: AbortSignal;
+  readonly slices: Slices;
+}
+type WindowWrite = PendingWrite & { readonly kind: 'window' };
+type SnapshotWrite = PendingWrite & { readonly kind: 'snapshot' };
+
+interface Change {
+  readonly refKey: string;
+  readonly desired: DesiredChange;
+  readonly isSweep: boolean;
+}
+interface Written {
+  readonly files: FileChanges;
+  /** Steps by object; empty: the folder meant it already. */
+  readonly steps: ReadonlyMap<string, readonly PlanStep[]>;
+  readonly refused: ReadonlyMap<string, Refusal>;
+}
+
+/** A live window is one intention: one refused object refuses it, except that what cannot be encrypted is left out. */
+async function planWindow(attempt: Attempt, write: WindowWrite): Promise<Planned> {
+  const { planning, lane } = attempt;
+  const mayRemove = removesOnEvent(stricter(write.prune, lane.settings.prune));
+  const changes: Change[] = [];
+  for (const { ref, refKey, object } of write.entries) {
+    if (object !== undefined)
+      changes.push({
+        refKey,
+        isSweep: false,
+        desired: { kind: 'upsert', ref, object, sensitive: planning.isSensitive(ref) },
+      });
+    else if (mayRemove) changes.push({ refKey, isSweep: false, desired: { kind: 'delete', ref } });
+  }
+  const written = await writeChanges(
+    attempt,
+    changes,
+    (change) => change.desired.kind === 'upsert' && change.desired.sensitive,
+  );
+  if ('whole' in written) return { kind: 'refused', refused: written.whole };
+
+  const kept = write.entries.filter(({ operation, isBornHere, refKey }) => {
+    if (written.refused.has(refKey)) return false;
+    // Born and gone within the window: nothing to tell unless Git had such a document.
+    return !(operation === 'DELETE' && isBornHere && (written.steps.get(refKey)?.length ?? 0) === 0);
+  });
+  const author = write.author.outcome === 'resolved' ? write.author.actor.username : '';
+  const message = liveMessage({
+    author,
+    gitTarget: lane.facts.name,
+    entries: kept.map(messageEntry),
+    requestMessage: '',
+  });
+  const documents = write.entries.map(({ ref, refKey, operation }): DocumentCount => {
+    if (written.refused.has(refKey)) return { ref, outcome: 'refused' };
+    if (operation === 'DELETE' && !mayRemove) return { ref, outcome: 'retained' };
+    return { ref, outcome: outcomeOf(written.steps.get(refKey), operation === 'DELETE' ? 'deleted_live' : 'written') };
+  });
+  return commit(attempt, write, written, message, documents);
+}
+
+/** A snapshot leaves refused objects out and converges on the rest. */
+async function planSnapshot(attempt: Attempt, write: SnapshotWrite): Promise<Planned> {
+  const { planning, lane, layout, folder } = attempt;
+  const { snapshot } = write;
+  const prune = stricter(write.prune, lane.settings.prune);
+  const orphans = orphansOf(snapshot, layout.documents(folder));
+  const changes: Change[] = snapshot.objects.map(({ ref, refKey, object }: SnapshotObject) => ({
+    refKey,
+    isSweep: false,
+    desired: { kind: 'upsert', ref, object, sensitive: planning.isSensitive(ref) },
+  }));
+  if (prune === 'Always')
+    for (const ref of orphans) changes.push({ refKey: keyOf(ref), isSweep: true, desired: { kind: 'delete', ref } });
+  const written = await writeChanges(attempt, changes, () => true);
+  if ('whole' in written) return { kind: 'refused', refused: written.whole };
+
+  const { type, namespace } = snapshot.collection;
+  const message = reconcileMessage(
+    reconcileFacts(type, {
+      count: changes.length - written.refused.size,
+      gitTarget: lane.facts.name,
+      namespace: namespace ?? '',
+      resourceVersion: snapshot.resourceVersion,
+    }),
+  );
+  const documents = changes.map(({ desired: { ref }, refKey, isSweep }): DocumentCount => {
+    if (written.refused.has(refKey)) return { ref, outcome: 'refused' };
+    return { ref, outcome: outcomeOf(written.steps.get(refKey), isSweep ? 'deleted_sweep' : 'written') };
+  });
+  const kept = prune === 'Always' ? [] : orphans;
+  for (const ref of kept) documents.push({ ref, outcome: 'retained' });
+  const planned = await commit(attempt, write, written, message, documents);
+  lane.retained(snapshot.collectionKey, kept.map(keyOf), planning.clock.now());
+  return planned;
+}
+
+const outcomeOf = (steps: readonly PlanStep[] | undefined, done: DocumentOutcome): DocumentOutcome =>
+  (steps?.length ?? 0) === 0 ? 'unchanged' : done;
+const keyOf = (ref: ObjectRef): string => `${ref.group}/${ref.resource}/${ref.namespace ?? ''}/${ref.name}`;
+
+/**
+ * Plans and renders, leaving out what may be left out, at most three times.
+ * @returns what was written, or the refusals that refuse it as a whole
+ */
+async function writeChanges(
+  attempt: Attempt,
+  changes: readonly Change[],
+  mayLeaveOut: (change: Change) => boolean,
+): Promise<Written | { readonly whole: ReadonlyMap<string, Refusal> }> {
+  const { planning, lane, layout, folder, onto, signal, slices } = attempt;
+  const leftOut = new Map<string, Refusal>();
+  const root = folder.path === '.' ? folder : planning.store.folder(onto, '.');
+  for (let reductions = 0; ; reductions += 1) {
+    const current = leftOut.size === 0 ? changes : changes.filter(({ refKey }) => !leftOut.has(refKey));
+    const answers = await planBatch(
+      layout,
+      current.map(({ desired }) => desired),
+      folder,
+      slices,
+    );
+    const refused = new Map<string, Refusal>();
+    const work: Work[] = [];
+    const steps = new Map<string, readonly PlanStep[]>();
+    current.forEach(({ refKey, desired }, index) => {
+      const answer = answers[index];
+      if (answer === undefined) return;
+      if (!answer.ok) refused.set(refKey, { ...answer.error, ref: answer.error.ref ?? desired.ref });
+      else if (answer.value.length > 0) {
+        steps.set(refKey, answer.value);
+        work.push({ refKey, sensitive: desired.kind === 'upsert' && desired.sensitive, steps: answer.value });
+      }
+    });
+    const rendered =
+      refused.size > 0 ? undefined : await renderWork(lane.plugins.writers, work, folder, root, signal, slices);
+    for (const [key, refusal] of rendered?.refused ?? []) refused.set(key, refusal);
+    if (rendered !== undefined && refused.size === 0) return { files: rendered.files, steps, refused: leftOut };
+    const isWhole =
+      reductions >= REDUCTIONS || current.some((change) => refused.has(change.refKey) && !mayLeaveOut(change));
+    if (isWhole) return { whole: new Map([...leftOut, ...refused]) };
+    for (const [key, refusal] of refused) leftOut.set(key, refusal);
+  }
+}
+
+async function commit(
+  attempt: Attempt,
+  write: PendingWrite,
+  written: Written,
+  message: Message,
+  documents: readonly DocumentCount[],
+): Promise<Planned> {
+  const { planning, lane, folder, layout, onto } = attempt;
+  const committer = planning.committer();
+  const { signature: author, kind: authorKind } = authorOf(write.author, committer, write.authoredAt);
+  const plan = { authorKind, messageSource: message.source, documents };
+  if (written.files.size === 0)
+    return { kind: 'planned', plan: { ...plan, commit: undefined }, refused: written.refused, problem: undefined };
+  const prefix = folder.path === '.' ? '' : `${folder.path}/`;
+  const changes = new Map<string, Uint8Array | undefined>();
+  for (const [path, bytes] of written.files) changes.set(prefix + path, bytes);
+  const made = await planning.store.commit({
+    parent: onto,
+    changes,
+    author,
+    committer: { ...safe(committer), at: planning.clock.now() },
+    message: message.text,
+  });
+  if (made.kind === 'unchanged')
+    return { kind: 'planned', plan: { ...plan, commit: undefined }, refused: written.refused, problem: undefined };
+  lane.adopt(layout, planning.store.folder(made.commit, lane.settings.path));
+  return {
+    kind: 'planned',
+    plan: { ...plan, commit: made.commit },
+    refused: written.refused,
+    problem: message.problem,
+  };
+}
