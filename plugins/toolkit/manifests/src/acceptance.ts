@@ -29,7 +29,9 @@ export function issue(code: IssueCode, path: string, what: string, documentIndex
 
 /** By path, document and kind, so that equal folders give equal texts. */
 export function sortIssues(issues: readonly Issue[]): readonly Issue[] {
-  return [...issues].sort((a, b) => compare(a.path, b.path) || a.documentIndex - b.documentIndex || compare(a.code, b.code));
+  return [...issues].sort(
+    (a, b) => compare(a.path, b.path) || a.documentIndex - b.documentIndex || compare(a.code, b.code),
+  );
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -106,7 +106,11 @@ class FolderReader {
     this.rules = readIgnoreFile(folder);
     for (const { pattern, line } of this.rules.hideAll)
       this.issues.push(
-        issue('ignore-shadows-managed', ignoreFileName, `pattern "${pattern}" in line ${line} hides every manifest; name what is to be ignored`),
+        issue(
+          'ignore-shadows-managed',
+          ignoreFileName,
+          `pattern "${pattern}" in line ${line} hides every manifest; name what is to be ignored`,
+        ),
       );
   }
 
@@ -142,7 +146,12 @@ class FolderReader {
     if (nature === 'non-editable' || known.nature === 'non-editable') return;
     const where = known.path === file.path ? `document ${known.index} of the same file` : known.path;
     this.issues.push(
-      issue('duplicate-identity', file.path, `${describeDocument(identity)} is also in ${where}; keep one of them`, index),
+      issue(
+        'duplicate-identity',
+        file.path,
+        `${describeDocument(identity)} is also in ${where}; keep one of them`,
+        index,
+      ),
     );
   }
 
@@ -159,7 +168,14 @@ class FolderReader {
   finish(): FolderContents {
     if (this.entries.length > maxFiles)
       this.issues.push(issue('too-many-files', '', `too many files: ${this.entries.length}, the limit is ${maxFiles}`));
-    return new ReadContents(sortIssues(this.issues), this.entries, this.kustomizations, this.documentByKey, this.fileByPath, this.rules);
+    return new ReadContents(
+      sortIssues(this.issues),
+      this.entries,
+      this.kustomizations,
+      this.documentByKey,
+      this.fileByPath,
+      this.rules,
+    );
   }
 }
 
@@ -232,11 +248,19 @@ function readIgnoreFile(folder: FolderView): IgnoreRules {
 function describeForeign(path: string, role: EntryRole): Issue | undefined {
   switch (role) {
     case 'foreign-file':
-      return issue('foreign-file', path, `foreign file is not a managed manifest; remove it or name it in ${ignoreFileName}`);
+      return issue(
+        'foreign-file',
+        path,
+        `foreign file is not a managed manifest; remove it or name it in ${ignoreFileName}`,
+      );
     case 'unsafe-path':
       return issue('foreign-file', path, 'this path cannot be checked out safely; remove it');
     case 'foreign-symlink':
-      return issue('foreign-symlink', path, `symbolic links are not followed; remove it or name it in ${ignoreFileName}`);
+      return issue(
+        'foreign-symlink',
+        path,
+        `symbolic links are not followed; remove it or name it in ${ignoreFileName}`,
+      );
     case 'foreign-submodule':
       return issue('foreign-submodule', path, 'submodules are not read; remove it');
     default:
@@ -253,7 +277,12 @@ function judgeManifest(path: string, file: ManifestFile): Issue | undefined {
   const intruder = file.documents.find((document) => !isManifest(document));
   if (intruder === undefined) return undefined;
   if (file.documents.some(isManifest))
-    return issue('impure-managed-file', path, `${describeIntruder(intruder)}; a file of manifests holds nothing else`, intruder.index);
+    return issue(
+      'impure-managed-file',
+      path,
+      `${describeIntruder(intruder)}; a file of manifests holds nothing else`,
+      intruder.index,
+    );
   const invalid = file.documents.find(({ nature }) => nature === 'invalid');
   if (invalid !== undefined) return issue('invalid-yaml', path, invalid.problem ?? 'does not parse', invalid.index);
   const notKrm = file.documents.find(({ nature }) => nature === 'not-krm');

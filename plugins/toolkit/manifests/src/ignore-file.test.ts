@@ -28,9 +28,12 @@ describe('.gittargetignore', () => {
     expect(shown.filter((path) => rules.ignores(path))).toEqual([]);
   });
 
-  it.each(['*', '**', '/', '*.yaml', '*.yml', '**/*', '**/*.yaml', '**/*.yml', '/*'])('reports %s, which hides all', (pattern) => {
-    expect(parseIgnoreFile(`# x\n${pattern}\n!a.yaml\n`).hideAll).toEqual([{ pattern, line: 2 }]);
-  });
+  it.each(['*', '**', '/', '*.yaml', '*.yml', '**/*', '**/*.yaml', '**/*.yml', '/*'])(
+    'reports %s, which hides all',
+    (pattern) => {
+      expect(parseIgnoreFile(`# x\n${pattern}\n!a.yaml\n`).hideAll).toEqual([{ pattern, line: 2 }]);
+    },
+  );
 
   it('no pattern makes it slow', () => {
     const rules = parseIgnoreFile(`${'*a'.repeat(60)}b\n${'**/'.repeat(60)}x/y\n${'[a-z]*'.repeat(50)}!\n`);
@@ -47,11 +50,19 @@ describe('.gittargetignore', () => {
       spawnSync('git', ['init', '-q', folder]);
       const part = fc.constantFrom('a', 'b', 'ab', '*', '?', '**', '[ab]', '[!a]', '/', '/', '.yaml', '\\*', ' ', '!');
       const pattern = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join(''));
-      const path = fc.array(fc.constantFrom('a', 'b', 'ab', 'a.yaml', 'b*', 'ba'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
-      const cases = fc.sample(fc.tuple(fc.array(pattern, { minLength: 1, maxLength: 4 }), fc.uniqueArray(path, { minLength: 1, maxLength: 12 })), {
-        seed: 20261130,
-        numRuns: 150,
-      });
+      const path = fc
+        .array(fc.constantFrom('a', 'b', 'ab', 'a.yaml', 'b*', 'ba'), { minLength: 1, maxLength: 4 })
+        .map((parts) => parts.join('/'));
+      const cases = fc.sample(
+        fc.tuple(
+          fc.array(pattern, { minLength: 1, maxLength: 4 }),
+          fc.uniqueArray(path, { minLength: 1, maxLength: 12 }),
+        ),
+        {
+          seed: 20261130,
+          numRuns: 150,
+        },
+      );
 
       const disagreements = cases.flatMap(([patterns, paths]) => {
         const text = `${patterns.join('\n')}\n`;
@@ -63,7 +74,9 @@ describe('.gittargetignore', () => {
         });
         const hidden = new Set(run.stdout.split('\0'));
         const rules = parseIgnoreFile(text);
-        return paths.filter((each) => rules.ignores(each) !== hidden.has(each)).map((each) => ({ text, path: each, git: hidden.has(each) }));
+        return paths
+          .filter((each) => rules.ignores(each) !== hidden.has(each))
+          .map((each) => ({ text, path: each, git: hidden.has(each) }));
       });
 
       expect(disagreements).toEqual([]);

@@ -19,7 +19,19 @@ interface Rule {
   readonly segments: readonly string[];
 }
 
-const hideAllPatterns = new Set(['*', '**', '/', '*.yaml', '*.yml', '**/*', '**/*.yaml', '**/*.yml', '/*', '/**', '/**/*']);
+const hideAllPatterns = new Set([
+  '*',
+  '**',
+  '/',
+  '*.yaml',
+  '*.yml',
+  '**/*',
+  '**/*.yaml',
+  '**/*.yml',
+  '/*',
+  '/**',
+  '/**/*',
+]);
 
 export function parseIgnoreFile(text: string): IgnoreRules {
   const rules: Rule[] = [];

@@ -1,10 +1,41 @@
 export { acceptanceReason, summarizeIssues, type Issue, type IssueCode } from './acceptance.js';
-export { FolderCache, maxFiles, readFolder, type FolderContents, type FolderDocument, type FolderEntry } from './folder-contents.js';
+export {
+  FolderCache,
+  maxFiles,
+  readFolder,
+  type FolderContents,
+  type FolderDocument,
+  type FolderEntry,
+} from './folder-contents.js';
 export { isKustomizationPath, roleOf, type EntryRole } from './folder-roles.js';
 export { describeDocument, documentKey, key, parseApiVersion, type DocumentIdentity } from './identity.js';
 export { ignoreFileName, parseIgnoreFile, type IgnoreRules } from './ignore-file.js';
 export { PathIndex } from './path-index.js';
-export { placeAll, type ExistingFile, type Placement, type PlacementRefusal, type PlacementRefusalReason, type PlacementSite, type PlacementSource } from './placement.js';
-export { canonicalPlacement, validatePlacement, type PlacementPolicy, type PlacementProblem, type PlacementSpec } from './placement-policy.js';
-export { parsePlacementTemplate, placementVariables, type PlacementSubject, type PlacementTemplate } from './placement-template.js';
-export { isSensitive, noAdditionalSensitiveResources, parseSensitiveResources, type SensitiveResources } from './sensitivity.js';
+export {
+  placeAll,
+  type ExistingFile,
+  type Placement,
+  type PlacementRefusal,
+  type PlacementRefusalReason,
+  type PlacementSite,
+  type PlacementSource,
+} from './placement.js';
+export {
+  canonicalPlacement,
+  validatePlacement,
+  type PlacementPolicy,
+  type PlacementProblem,
+  type PlacementSpec,
+} from './placement-policy.js';
+export {
+  parsePlacementTemplate,
+  placementVariables,
+  type PlacementSubject,
+  type PlacementTemplate,
+} from './placement-template.js';
+export {
+  isSensitive,
+  noAdditionalSensitiveResources,
+  parseSensitiveResources,
+  type SensitiveResources,
+} from './sensitivity.js';

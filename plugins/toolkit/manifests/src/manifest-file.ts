@@ -80,7 +80,8 @@ export function bytesOf(file: ManifestFile): number {
   for (const { identity, problem } of file.documents) {
     bytes += 200 + (problem?.length ?? 0);
     if (identity !== undefined)
-      bytes += 2 * (identity.name.length + identity.kind.length + identity.group.length + (identity.namespace?.length ?? 0));
+      bytes +=
+        2 * (identity.name.length + identity.kind.length + identity.group.length + (identity.namespace?.length ?? 0));
   }
   return bytes;
 }

@@ -47,7 +47,9 @@ const gitNames = /^(?:\.git|git~1)$/i;
 /** Device names, with any extension, and every spelling of `.git` that some system takes for it. */
 function isReserved(segment: string): boolean {
   const dot = segment.indexOf('.');
-  return reservedStem.test(dot === -1 ? segment : segment.slice(0, dot)) || gitNames.test(segment.replace(ignorable, ''));
+  return (
+    reservedStem.test(dot === -1 ? segment : segment.slice(0, dot)) || gitNames.test(segment.replace(ignorable, ''))
+  );
 }
 
 /** Cuts on a code point boundary. */

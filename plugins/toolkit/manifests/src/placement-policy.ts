@@ -45,7 +45,11 @@ export function validatePlacement(
   }
   const fallback = spec.default === undefined ? undefined : parsePlacementTemplate(spec.default);
   if (fallback !== undefined && !fallback.ok) problems.push({ field: 'default', message: fallback.error });
-  if (fallback?.ok === true && !isIdentityComplete(fallback.value, true) && !Object.hasOwn(spec.byType ?? {}, 'v1/secrets'))
+  if (
+    fallback?.ok === true &&
+    !isIdentityComplete(fallback.value, true) &&
+    !Object.hasOwn(spec.byType ?? {}, 'v1/secrets')
+  )
     problems.push({
       field: 'default',
       message: `"${spec.default ?? ''}" could put several Secrets into one file; add byType["v1/secrets"], or use {namespace}, {groupPath}, {resource} and {name}`,

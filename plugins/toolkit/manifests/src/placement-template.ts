@@ -55,7 +55,8 @@ export function parsePlacementTemplate(text: string): Result<PlacementTemplate, 
   return problem === undefined ? ok({ text, parts }) : refuse(problem);
 }
 
-const listVariables = (): string => `variables are ${placementVariables.map((name) => `{${name}}`).join(', ')}, {label:KEY}`;
+const listVariables = (): string =>
+  `variables are ${placementVariables.map((name) => `{${name}}`).join(', ')}, {label:KEY}`;
 
 function parsePlaceholder(source: string): Result<TemplatePart, string> {
   if (source === '') return refuse(`empty placeholder {}; ${listVariables()}`);
@@ -103,7 +104,9 @@ function checkShape(text: string, parts: readonly TemplatePart[]): string | unde
   if (segments.includes('.')) return `"${text}" holds a . segment`;
   const last = parts.at(-1);
   const isFile =
-    last?.kind === 'literal' ? /\.ya?ml$/.test(last.text) : last?.kind === 'variable' && last.name === 'sensitiveSuffix';
+    last?.kind === 'literal'
+      ? /\.ya?ml$/.test(last.text)
+      : last?.kind === 'variable' && last.name === 'sensitiveSuffix';
   if (!isFile) return `"${text}" must end in .yaml, .yml or {sensitiveSuffix}`;
   const fileName = segments.at(-1) ?? '';
   if (isArtifactName(fileName)) return `"${text}" would write ${fileName}, which is no manifest`;
@@ -121,7 +124,10 @@ export function renderTemplate(
   return path;
 }
 
-function valueOf(part: Exclude<TemplatePart, { kind: 'literal' }>, { ref, labels, sensitive }: PlacementSubject): string {
+function valueOf(
+  part: Exclude<TemplatePart, { kind: 'literal' }>,
+  { ref, labels, sensitive }: PlacementSubject,
+): string {
   if (part.kind === 'label') {
     const value = Object.hasOwn(labels, part.key) ? labels[part.key] : undefined;
     return value === undefined || value === '' ? (part.fallback ?? '_unlabeled') : value;

@@ -3,7 +3,12 @@ import { describeDocument, key } from './identity.js';
 import { PathIndex } from './path-index.js';
 import { encodePathValue, longestPath, toSafePath, withHash } from './path-safety.js';
 import type { PlacementPolicy } from './placement-policy.js';
-import { isIdentityComplete, renderTemplate, type PlacementSubject, type PlacementTemplate } from './placement-template.js';
+import {
+  isIdentityComplete,
+  renderTemplate,
+  type PlacementSubject,
+  type PlacementTemplate,
+} from './placement-template.js';
 
 export type PlacementSource = 'by_type' | 'default' | 'kustomize_root' | 'sibling' | 'canonical';
 
@@ -119,24 +124,34 @@ function checkPath(path: string, planned: PathIndex): string | undefined {
   return file === undefined ? undefined : `path ${path} leads through ${file}, which is no directory`;
 }
 
-function judge(proposal: Proposal, sharers: readonly Proposal[], site: PlacementSite): Result<Placement, PlacementRefusal> {
+function judge(
+  proposal: Proposal,
+  sharers: readonly Proposal[],
+  site: PlacementSite,
+): Result<Placement, PlacementRefusal> {
   const { subject, path, source, problem } = proposal;
   const no = (code: PlacementRefusalReason, why: string): Result<Placement, PlacementRefusal> =>
     refuse({ code, path, ref: subject.ref, message: `cannot place ${describeDocument(subject.ref)}: ${why}` });
   if (problem !== undefined) return no('invalid_path', problem);
-  if (site.ignores(path)) return no('ignore-shadows-managed', `${path} is hidden by .gittargetignore; remove the pattern or place elsewhere`);
+  if (site.ignores(path))
+    return no('ignore-shadows-managed', `${path} is hidden by .gittargetignore; remove the pattern or place elsewhere`);
   const existing = site.existing(path);
   if (existing === undefined) {
     if (sharers.length === 1) return ok({ path, source, disposition: 'new_file' });
     if (sharers.every((each) => each.subject.sensitive))
       return no('sensitive_append', `${sharers.length} sensitive objects share ${path}; each needs a file of its own`);
     if (sharers.some((each) => each.subject.sensitive))
-      return no('mixed_sensitivity_new_file', `${path} would hold sensitive and plain objects; give the sensitive ones a path of their own`);
+      return no(
+        'mixed_sensitivity_new_file',
+        `${path} would hold sensitive and plain objects; give the sensitive ones a path of their own`,
+      );
     return ok({ path, source, disposition: 'new_file' });
   }
   if (subject.sensitive) return no('sensitive_append', `${path} exists; a sensitive object needs a file of its own`);
-  if (existing.isEncrypted) return no('plaintext_onto_encrypted', `${path} is encrypted; a plain object needs another file`);
-  if (!existing.isAppendable) return no('multi_document_target', `${path} holds something that is no editable plain manifest`);
+  if (existing.isEncrypted)
+    return no('plaintext_onto_encrypted', `${path} is encrypted; a plain object needs another file`);
+  if (!existing.isAppendable)
+    return no('multi_document_target', `${path} holds something that is no editable plain manifest`);
   if (source === 'canonical' && existing.documentCount > 0)
     return no('unclassified', `${path} exists and holds another object; move that file or declare a placement`);
   return ok({ path, source, disposition: 'appended' });
