@@ -46,6 +46,7 @@ function parse(text: string): Parsed | undefined {
     const [, scheme = '', host = '', port = '', path = ''] = byScheme;
     return { scheme: scheme.toLowerCase(), host, port, path };
   }
+  if (text.includes('://')) return undefined;
   const byColon = /^(?:[^@/]+@)?([A-Za-z0-9.-]+):([^?#]*)/u.exec(text);
   return byColon === null ? undefined : { scheme: 'ssh', host: byColon[1] ?? '', port: '', path: byColon[2] ?? '' };
 }

@@ -55,16 +55,6 @@ const gitProvider: readonly AdmissionCase[] = [
     ['an empty user with a password', { 'spec.url': 'https://:hunter2@git.example.com/a.git' }, 'credentials belong into spec.secretRef'],
   ]),
   ...creates('GitProvider', 'GP-5', [['a signing Secret without a name', { 'spec.commit.signing.secretRef.name': '' }, 'spec.commit.signing.secretRef.name must name a Secret']]),
-  ...creates('GitProvider', 'LS-1', [
-    ['what is no label key', { 'spec.allowedGitBranches.0.namespaces.selector.matchLabels': { 'a b': 'c' } }, 'every key must be a label key'],
-  ]),
-  ...creates('GitProvider', 'WR-4', [
-    [
-      'In without values',
-      { 'spec.allowedGitBranches.0.namespaces.selector.matchExpressions': [{ key: 'a', operator: 'In' }] },
-      'operators In and NotIn need values; Exists and DoesNotExist take none',
-    ],
-  ]),
   ...creates('GitProvider', 'GP-4', [
     ['a proxy without credential', { 'spec.proxy.secretRef': undefined }],
     ['a proxy credential without proxy', { 'spec.proxy.url': undefined }, 'spec.proxy.secretRef needs spec.proxy.url'],
@@ -109,10 +99,6 @@ const gitBranch: readonly AdmissionCase[] = [
     ['own namespace, any folder', { 'spec.allowedGitTargets': [{}] }],
     ['nobody', { 'spec.allowedGitTargets': [] }],
     ['every namespace', { 'spec.allowedGitTargets': [{ namespaces: { selector: {} } }] }],
-  ]),
-  ...creates('GitBranch', 'LS-1', [
-    ['a label key without prefix', { 'spec.allowedGitTargets.0.namespaces.selector.matchLabels': { tier: 'a' } }],
-    ['what is no label key', { 'spec.allowedGitTargets.0.namespaces.selector.matchLabels': { 'a b': 'c' } }, 'every key must be a label key'],
   ]),
 ];
 
@@ -221,20 +207,6 @@ const watchRules: readonly AdmissionCase[] = (['WatchRule', 'ClusterWatchRule'] 
     ['every type and one more', { 'spec.rules.0.resources': ['*', 'pods'] }, 'spec.rules[].resources: "*" stands alone'],
   ]),
   ...creates(kind, 'WR-3', [['a subresource', { 'spec.rules.0.resources': ['pods/log'] }, 'subresources are not mirrored by rules']]),
-  ...creates(kind, 'WR-4', [
-    ['Exists without values', { 'spec.rules.0.objectSelector': { matchExpressions: [{ key: 'a', operator: 'Exists' }] } }],
-    [
-      'Exists with values',
-      { 'spec.rules.0.objectSelector': { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] } },
-      'operators In and NotIn need values; Exists and DoesNotExist take none',
-    ],
-    [
-      'In without values',
-      { 'spec.rules.0.objectSelector': { matchExpressions: [{ key: 'a', operator: 'In', values: [] }] } },
-      'operators In and NotIn need values; Exists and DoesNotExist take none',
-    ],
-  ]),
-  ...creates(kind, 'LS-1', [['what is no label key', { 'spec.rules.0.objectSelector': { matchLabels: { 'a b': 'c' } } }, 'every key must be a label key']]),
   ...updates(kind, 'mutable', [['another target is fine', { 'spec.gitTargetRef.name': 'other' }]]),
 ]);
 
@@ -322,6 +294,32 @@ const claims: readonly AdmissionCase[] = (
   ]),
 ]);
 
+const badOperator = 'operators In and NotIn need values; Exists and DoesNotExist take none';
+/** The same shape stands in many places: each has its rules. */
+const selectors: readonly AdmissionCase[] = (
+  [
+    ['GitProvider', 'spec.allowedGitBranches.0.namespaces.selector'],
+    ['GitBranch', 'spec.allowedGitTargets.0.namespaces.selector'],
+    ['KubeProvider', 'spec.allowedGitTargets.0.namespaces.selector'],
+    ['KubeProvider', 'spec.allowedApplierClaims.0.namespaces.selector'],
+    ['GitReceiver', 'spec.namespaces.selector'],
+    ['WatchRule', 'spec.rules.0.objectSelector'],
+    ['ClusterWatchRule', 'spec.rules.0.objectSelector'],
+  ] as const
+).flatMap(([kind, path]) => [
+  ...creates(kind, 'LS-1', [
+    [`${path} with keys with and without prefix`, { [path]: { matchLabels: { tier: 'a', 'example.com/b': '' } } }],
+    [`${path} with what is no label key`, { [path]: { matchLabels: { 'a b': 'c' } } }, 'every key must be a label key'],
+    [`${path} with too long a key`, { [path]: { matchLabels: { ['a'.repeat(318)]: 'c' } } }, 'every key must be a label key'],
+  ]),
+  ...creates(kind, 'WR-4', [
+    [`${path}: Exists without values`, { [path]: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } }],
+    [`${path}: Exists with values`, { [path]: { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] } }, badOperator],
+    [`${path}: In without values`, { [path]: { matchExpressions: [{ key: 'a', operator: 'In' }] } }, badOperator],
+    [`${path}: NotIn with no values`, { [path]: { matchExpressions: [{ key: 'a', operator: 'NotIn', values: [] }] } }, badOperator],
+  ]),
+]);
+
 /** Every CEL rule: what it lets through and what it refuses. */
 export const ruleCases = (): readonly AdmissionCase[] => [
   ...gitProvider,
@@ -332,4 +330,5 @@ export const ruleCases = (): readonly AdmissionCase[] => [
   ...commitRequest,
   ...gitReceiver,
   ...claims,
+  ...selectors,
 ];

@@ -42,7 +42,7 @@ interface Walk {
   blocking: number;
 }
 function report({ problems }: Walk, path: string, message: string, reason: Problem['reason'] = 'InvalidSpec'): void {
-  problems.push({ path, message: message.startsWith(path) ? message : `${path}: ${message}`, reason });
+  problems.push({ path, message: message.startsWith('spec') ? message : `${path}: ${message}`, reason });
 }
 /** As on the API server: after such a problem the rules around it are not tried. */
 function block(walk: Walk, path: string, message: string, reason: Problem['reason'] = 'InvalidSpec'): void {
