@@ -1,0 +1,95 @@
+import { type Json, type JsonObject, type MutableJson, isEqual, isObject, textOf } from '../object.js';
+import { type Shape, childShape, itemShape } from '../schema/shape.js';
+import { refuse } from '../status.js';
+
+/**
+ * Strategic merge: lists with a merge key merge by it, other lists are replaced. Understands `$patch: replace|delete|merge`,
+ * `$deleteFromPrimitiveList/x`, `$setElementOrder/x` and `$retainKeys`.
+ */
+export function applyStrategicPatch(object: JsonObject, patch: JsonObject, shape: Shape): JsonObject {
+  const directive = patch['$patch'];
+  if (directive === 'replace') return without(patch, '$patch');
+  if (directive === 'delete') return {};
+  if (directive !== undefined && directive !== 'merge') throw refuse.badRequest(`unknown patch type "${String(directive)}" in $patch: expected replace, delete or merge`);
+  let found: MutableJson = { ...object };
+
+  const retained = patch['$retainKeys'];
+  if (Array.isArray(retained)) found = Object.fromEntries(Object.entries(found).filter(([key]) => retained.includes(key)));
+  for (const [key, value] of Object.entries(patch)) {
+    if (key.startsWith('$deleteFromPrimitiveList/')) {
+      const field = key.slice('$deleteFromPrimitiveList/'.length);
+      const current = found[field];
+      if (Array.isArray(current) && Array.isArray(value)) found[field] = current.filter((item: Json) => !value.some((gone: Json) => isEqual(gone, item)));
+    }
+  }
+  for (const [key, value] of Object.entries(patch)) {
+    if (key.startsWith('$') || value === undefined) continue;
+    if (value === null) {
+      delete found[key];
+      continue;
+    }
+    const field = shape.fields?.get(key);
+    found[key] = patchedValue(found[key], value, childShape(shape, key), field?.mergeKey, patch[`$setElementOrder/${key}`]);
+  }
+  // An order without a patch of the list itself still orders it.
+  for (const [key, order] of Object.entries(patch)) {
+    const field = key.startsWith('$setElementOrder/') ? key.slice('$setElementOrder/'.length) : undefined;
+    const current = field === undefined ? undefined : found[field];
+    if (field !== undefined && patch[field] === undefined && Array.isArray(current)) found[field] = ordered(current, order, shape.fields?.get(field)?.mergeKey ?? '', current);
+  }
+  return found as JsonObject;
+}
+
+function patchedValue(current: Json | undefined, patch: Json, shape: Shape, mergeKey: string | undefined, order: Json | undefined): Json {
+  if (isObject(patch)) return applyStrategicPatch(isObject(current) ? current : {}, patch, shape);
+  if (!Array.isArray(patch)) return patch;
+  const list = patch as readonly Json[];
+  const existing = Array.isArray(current) ? (current as readonly Json[]) : [];
+  if (mergeKey === undefined) return list.filter((item) => !isDirective(item));
+  if (mergeKey === '') {
+    const added = list.filter((item) => !existing.some((one) => isEqual(one, item)));
+    return ordered([...existing, ...added], order, '', existing);
+  }
+  if (list.some((item) => isObject(item) && item['$patch'] === 'replace')) return list.filter((item) => !isDirective(item));
+  const itemOf = itemShape(shape);
+  let result: Json[] = [...existing];
+  for (const item of list) {
+    if (!isObject(item)) throw refuse.badRequest(`strategic merge patch: every item of a list merged by "${mergeKey}" must be an object`);
+    const key = item[mergeKey];
+    if (key === undefined) throw refuse.badRequest(`map: ${Object.keys(item).join(', ')} does not contain declared merge key: ${mergeKey}`);
+    const same = (one: Json) => isObject(one) && isEqual(one[mergeKey], key);
+    if (item['$patch'] === 'delete') result = result.filter((one) => !same(one));
+    else if (result.some(same)) result = result.map((one) => (same(one) ? applyStrategicPatch(one as JsonObject, item, itemOf) : one));
+    else result.push(applyStrategicPatch({}, item, itemOf));
+  }
+  return ordered(result, order, mergeKey, existing);
+}
+
+function isDirective(item: Json): boolean {
+  return isObject(item) && textOf(item['$patch']) !== '';
+}
+
+/** Items the order names stand in that order; items only the server has keep their place behind the neighbour they followed. */
+function ordered(items: readonly Json[], order: Json | undefined, mergeKey: string, existing: readonly Json[]): Json[] {
+  if (!Array.isArray(order)) return [...items];
+  const identity = (item: Json): Json | undefined => (mergeKey === '' ? item : isObject(item) ? item[mergeKey] : undefined);
+  const named = (order as readonly Json[]).map(identity);
+  const placed = named.flatMap((id) => items.filter((item) => isEqual(identity(item), id)));
+  const rest = items.filter((item) => !named.some((id) => isEqual(id, identity(item))));
+  const result = [...placed];
+  for (const item of rest) {
+    const index = existing.findIndex((one) => isEqual(identity(one), identity(item)));
+    const before = index > 0 ? identity(existing[index - 1] as Json) : undefined;
+    const at = before === undefined ? -1 : result.findIndex((one) => isEqual(identity(one), before));
+    if (at >= 0) result.splice(at + 1, 0, item);
+    else if (index === 0) result.unshift(item);
+    else result.push(item);
+  }
+  return result;
+}
+
+function without(object: JsonObject, key: string): JsonObject {
+  const copy: MutableJson = { ...object };
+  delete copy[key];
+  return copy as JsonObject;
+}
