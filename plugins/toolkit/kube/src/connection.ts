@@ -210,8 +210,9 @@ class HttpConnection implements KubeConnection {
   async #openHttp1(request: KubeRequest, material: AuthMaterial, opening: AbortSignal): Promise<OpenedStream> {
     // `opening` ends with the headers; the stream goes on.
     const abort = new AbortController();
-    using _late = onAbort(opening, (reason) => abort.abort(reason));
-    const answer = await this.#dispatch(this.#watches.for(material.tls), request, material.headers, abort.signal);
+    const late = onAbort(opening, (reason) => abort.abort(reason));
+    const asking = this.#dispatch(this.#watches.for(material.tls), request, material.headers, abort.signal);
+    const answer = await asking.finally(() => late[Symbol.dispose]());
     answer.body.on('error', () => undefined);
     return {
       status: answer.statusCode,

@@ -1,7 +1,7 @@
 import { isConflict, isExpired, isNotFound } from './errors.js';
 import { toUrlPath } from './paths.js';
 import { KubeClient } from './requests.js';
-import { configMap, connectTo, json, never, statusBody, stubServer, type Answerer } from './testing/stub-server.js';
+import { connectTo, json, never, statusBody, stubServer, type Answerer } from './testing/stub-server.js';
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps', namespace: 'shop' };
 const deployment = { group: 'apps', version: 'v1', resource: 'deployments', namespace: 'shop', name: 'web' };

@@ -249,7 +249,8 @@ it('a stream that ended leaves its connection for the next one', async () => {
   const client = new KubeClient(connection);
 
   for (let i = 0; i < 3; i++) {
-    for await (const _ of await client.watch(configMaps, { timeoutSeconds: 300 }, never)) continue;
+    const frames = (await client.watch(configMaps, { timeoutSeconds: 300 }, never))[Symbol.asyncIterator]();
+    while ((await frames.next()).done !== true) continue;
     await new Promise((resolve) => setImmediate(resolve));
   }
 
