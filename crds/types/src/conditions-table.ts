@@ -35,14 +35,22 @@ export const waits = row('Unknown', 'progress');
 /** False or Unknown without moving the trio. */
 export const shows = row('False', 'none');
 export const unsure = row('Unknown', 'none');
-export const falseOr = <const R extends readonly string[]>(levels: readonly Level[], ...reasons: R): ReasonRow<'False', R[number]> =>
-  row('False', levels)(...reasons);
-export const unknownOr = <const R extends readonly string[]>(levels: readonly Level[], ...reasons: R): ReasonRow<'Unknown', R[number]> =>
-  row('Unknown', levels)(...reasons);
+export const falseOr = <const R extends readonly string[]>(
+  levels: readonly Level[],
+  ...reasons: R
+): ReasonRow<'False', R[number]> => row('False', levels)(...reasons);
+export const unknownOr = <const R extends readonly string[]>(
+  levels: readonly Level[],
+  ...reasons: R
+): ReasonRow<'Unknown', R[number]> => row('Unknown', levels)(...reasons);
 
 const condition =
   (facts: Pick<ConditionRow, 'gate' | 'optional' | 'mirrors'>) =>
-  <const T extends string, const R extends readonly ReasonRow[]>(type: T, doc: string, ...rows: R): ConditionRow<T, R[number]> => ({
+  <const T extends string, const R extends readonly ReasonRow[]>(
+    type: T,
+    doc: string,
+    ...rows: R
+  ): ConditionRow<T, R[number]> => ({
     type,
     doc,
     ...facts,

@@ -73,7 +73,8 @@ export function rollUp<K extends KindName>(
   }
   const ordered: (Contribution & { readonly level: Level })[] = [];
   const readyOnly = found.get('Ready');
-  if (readyOnly !== undefined) ordered.push({ ...readyOnly, level: levelIn(kind, 'Ready', declaration.ready, readyOnly) });
+  if (readyOnly !== undefined)
+    ordered.push({ ...readyOnly, level: levelIn(kind, 'Ready', declaration.ready, readyOnly) });
   for (const row of declaration.conditions) {
     const gate = found.get(row.type);
     if (gate !== undefined) ordered.push({ ...gate, level: row.gate ? levelOf(kind, row, gate) : 'none' });
@@ -101,7 +102,9 @@ export function rollUp<K extends KindName>(
     toCondition('Ready', ready, reason, message),
     toCondition('Reconciling', reconciling, reason, message),
     toCondition('Stalled', stalled, reason, message),
-    ...ordered.filter(({ type }) => type !== 'Ready').map((gate) => toCondition(gate.type, gate.status, gate.reason, gate.message)),
+    ...ordered
+      .filter(({ type }) => type !== 'Ready')
+      .map((gate) => toCondition(gate.type, gate.status, gate.reason, gate.message)),
   ];
 }
 
@@ -128,15 +131,29 @@ function decideTrio(
       message: blocked?.message ?? 'being deleted',
     };
   }
-  if (stalled !== undefined) return { ready: 'False', reconciling: 'False', stalled: 'True', reason: stalled.reason, message: stalled.message };
-  const settledAs = (reason: string, message: string): Decision => ({ ready: 'True', reconciling: 'False', stalled: 'False', reason, message });
+  if (stalled !== undefined)
+    return { ready: 'False', reconciling: 'False', stalled: 'True', reason: stalled.reason, message: stalled.message };
+  const settledAs = (reason: string, message: string): Decision => ({
+    ready: 'True',
+    reconciling: 'False',
+    stalled: 'False',
+    reason,
+    message,
+  });
   if (suspended !== undefined) return settledAs('Suspended', suspended);
   // a gate that found something says more than one nobody looked at
   const progressing = gates.filter(({ level }) => level === 'progress');
-  const decider = progressing.find(({ reason, status }) => reason !== 'Progressing' || status !== 'Unknown') ?? progressing[0];
+  const decider =
+    progressing.find(({ reason, status }) => reason !== 'Progressing' || status !== 'Unknown') ?? progressing[0];
   if (decider !== undefined) {
     const first = decider.status === 'Unknown' && (wasReady === undefined || wasReady === 'Unknown');
-    return { ready: first ? 'Unknown' : 'False', reconciling: 'True', stalled: 'False', reason: decider.reason, message: decider.message };
+    return {
+      ready: first ? 'Unknown' : 'False',
+      reconciling: 'True',
+      stalled: 'False',
+      reason: decider.reason,
+      message: decider.message,
+    };
   }
   const own = gates.find(({ type }) => type === 'Ready');
   if (own !== undefined) return settledAs(own.reason, own.message);
@@ -151,7 +168,8 @@ function levelOf(kind: KindName, row: ConditionRow, gate: Contribution): Level {
 
 function levelIn(kind: KindName, type: string, rows: readonly ReasonRow[], gate: Contribution): Level {
   const row = rows.find(({ status, reasons }) => status === gate.status && reasons.includes(gate.reason));
-  if (row === undefined) throw new TypeError(`${kind}: condition ${type} has no ${gate.status} with reason ${gate.reason}`);
+  if (row === undefined)
+    throw new TypeError(`${kind}: condition ${type} has no ${gate.status} with reason ${gate.reason}`);
   if (gate.level === undefined) return row.levels[0] ?? 'none';
   if (row.levels.includes(gate.level) || (gate.status === 'True' && gate.level === 'none')) return gate.level;
   throw new TypeError(`${kind}: ${type} ${gate.reason} is ${row.levels.join(' or ')}, never ${gate.level}`);

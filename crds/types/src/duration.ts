@@ -60,7 +60,9 @@ export function sameDuration(a: string | undefined, b: string | undefined): bool
 /** Whether `text` is a duration within `[least, most]`. */
 export function isDurationWithin(text: string, least: string, most: string): boolean {
   const value = toNanoseconds(text);
-  return value !== undefined && value >= (toNanoseconds(least) ?? 0n) && value <= (toNanoseconds(most) ?? largestNanoseconds);
+  return (
+    value !== undefined && value >= (toNanoseconds(least) ?? 0n) && value <= (toNanoseconds(most) ?? largestNanoseconds)
+  );
 }
 
 /** Short text of milliseconds for messages: `1h30m`, `250ms`. */

@@ -58,7 +58,8 @@ export interface SourceScope {
   readonly any: boolean;
   readonly namespaces: readonly string[];
 }
-export type GrantPart = 'list' | 'namespaces' | 'branches' | 'paths' | 'sourceNamespaces' | 'kinds' | 'applierNamespaces';
+export type GrantPart =
+  'list' | 'namespaces' | 'branches' | 'paths' | 'sourceNamespaces' | 'kinds' | 'applierNamespaces';
 export interface Granted {
   readonly kind: 'granted';
   /** Index of the first entry that matched. */
@@ -109,7 +110,11 @@ const unclear = (cause: string): Match => ({ kind: 'unclear', cause });
 
 export function decide(lender: GitProviderLender, borrower: GitBranchBorrower, labels: NamespaceLabels): Decision;
 export function decide(lender: GitBranchLender, borrower: GitTargetBorrower, labels: NamespaceLabels): Decision;
-export function decide(lender: KubeProviderLender, borrower: GitTargetBorrower | WatchRuleBorrower | ClaimBorrower, labels: NamespaceLabels): Decision;
+export function decide(
+  lender: KubeProviderLender,
+  borrower: GitTargetBorrower | WatchRuleBorrower | ClaimBorrower,
+  labels: NamespaceLabels,
+): Decision;
 /**
  * Whether a lender admits a borrower. Deny by default; entries are alternatives, all parts of an entry must match, scopes
  * of matching entries add up. No I/O, no clock.
@@ -118,7 +123,10 @@ export function decide(lender: KubeProviderLender, borrower: GitTargetBorrower |
  */
 export function decide(lender: Lender, borrower: Borrower, labels: NamespaceLabels): Decision {
   const row = toRow(lender, borrower);
-  const where = lender.kind === 'KubeProvider' ? `KubeProvider ${lender.name}` : `${lender.kind} ${lender.namespace}/${lender.name}`;
+  const where =
+    lender.kind === 'KubeProvider'
+      ? `KubeProvider ${lender.name}`
+      : `${lender.kind} ${lender.namespace}/${lender.name}`;
   let first: number | undefined;
   let cause: string | undefined;
   let nearest = -1;
@@ -136,21 +144,38 @@ export function decide(lender: Lender, borrower: Borrower, labels: NamespaceLabe
     } else nearest = Math.max(nearest, passed);
   }
   if (first !== undefined) {
-    const scope = lender.kind === 'KubeProvider' && row.field === 'allowedGitTargets' ? { scope: { any, namespaces: [...namespaces].sort() } } : {};
+    const scope =
+      lender.kind === 'KubeProvider' && row.field === 'allowedGitTargets'
+        ? { scope: { any, namespaces: [...namespaces].sort() } }
+        : {};
     return { kind: 'granted', entry: first, ...scope, ...(cause === undefined ? {} : { incomplete: cause }) };
   }
   if (cause !== undefined) {
-    return { kind: 'unreadable', cause, message: `${where}: whether spec.${row.field} admits ${row.subject} cannot be told: ${cause}` };
+    return {
+      kind: 'unreadable',
+      cause,
+      message: `${where}: whether spec.${row.field} admits ${row.subject} cannot be told: ${cause}`,
+    };
   }
   const grant = toFlow(row.smallest);
   const remedy = `the smallest entry of its spec.${row.field} that would: ${grant}`;
   if (row.entries.length === 0) {
-    return { kind: 'denied', part: 'list', grant, message: `${where} admits nobody: spec.${row.field} is empty; it does not admit ${row.subject}; ${remedy}` };
+    return {
+      kind: 'denied',
+      part: 'list',
+      grant,
+      message: `${where} admits nobody: spec.${row.field} is empty; it does not admit ${row.subject}; ${remedy}`,
+    };
   }
   const failing = nearest <= 0 ? undefined : row.parts[nearest - 1];
   const part = failing?.name ?? 'namespaces';
   const found = failing?.found ?? `namespace ${borrower.namespace}`;
-  return { kind: 'denied', part, grant, message: `${where} does not admit ${row.subject}: no entry of spec.${row.field} has ${part} that match ${found}; ${remedy}` };
+  return {
+    kind: 'denied',
+    part,
+    grant,
+    message: `${where} does not admit ${row.subject}: no entry of spec.${row.field} has ${part} that match ${found}; ${remedy}`,
+  };
 }
 
 /** Whether `decide` would read the labels: an entry has a selector and no exact name that matches. */
@@ -169,10 +194,18 @@ export const admitsSourceNamespace = (scope: SourceScope, namespace: string): bo
   scope.any || (namespace !== '*' && scope.namespaces.includes(namespace));
 
 /** How many parts of an entry match, in order, namespaces first; or why that cannot be told. */
-function weigh(entry: Entry, row: Row, namespace: string, labels: NamespaceLabels): { readonly passed: number; readonly unclear?: string } {
+function weigh(
+  entry: Entry,
+  row: Row,
+  namespace: string,
+  labels: NamespaceLabels,
+): { readonly passed: number; readonly unclear?: string } {
   let cause: string | undefined;
   let passed = 0;
-  for (const match of [matchNamespaces(entry, row.ownNamespace, namespace, labels), ...row.parts.map((part) => part.test(entry))]) {
+  for (const match of [
+    matchNamespaces(entry, row.ownNamespace, namespace, labels),
+    ...row.parts.map((part) => part.test(entry)),
+  ]) {
     // what certainly fails is no longer unclear: the entry cannot admit whatever the rest says
     if (match.kind === 'no') return { passed };
     if (match.kind === 'unclear') cause ??= match.cause;
@@ -183,7 +216,8 @@ function weigh(entry: Entry, row: Row, namespace: string, labels: NamespaceLabel
 
 function matchNamespaces(entry: Entry, own: string | undefined, namespace: string, labels: NamespaceLabels): Match {
   const { namespaces } = entry;
-  if (namespaces === undefined) return own === undefined ? unclear('an entry lacks namespaces') : own === namespace ? yes : no;
+  if (namespaces === undefined)
+    return own === undefined ? unclear('an entry lacks namespaces') : own === namespace ? yes : no;
   if (typeof namespaces !== 'object' || namespaces === null) return unclear('namespaces is no object');
   const { names = [], selector } = namespaces as { readonly names?: unknown; readonly selector?: unknown };
   if (!Array.isArray(names) || !names.every((name) => typeof name === 'string' && isDnsLabel(name))) {
@@ -207,14 +241,21 @@ function matchNamespaces(entry: Entry, own: string | undefined, namespace: strin
   }
 }
 
-function listPart(name: GrantPart, found: string, absent: readonly string[], isLegal: (item: string) => boolean, matches: (item: string) => boolean): Part {
+function listPart(
+  name: GrantPart,
+  found: string,
+  absent: readonly string[],
+  isLegal: (item: string) => boolean,
+  matches: (item: string) => boolean,
+): Part {
   return {
     name,
     found,
     test: (entry) => {
       const value = (entry as Readonly<Record<string, unknown>>)[name];
       const items = value === undefined ? absent : value;
-      if (!Array.isArray(items) || !items.every((item) => typeof item === 'string' && isLegal(item))) return unclear(`${name} is malformed`);
+      if (!Array.isArray(items) || !items.every((item) => typeof item === 'string' && isLegal(item)))
+        return unclear(`${name} is malformed`);
       return items.some(matches) ? yes : no;
     },
   };
@@ -245,7 +286,9 @@ function toRow(lender: Lender, borrower: Borrower): Row {
       entries: lender.allowedGitTargets ?? [],
       ownNamespace: lender.namespace,
       subject: `folder ${path} from namespace ${namespace}`,
-      parts: [listPart('paths', `folder ${path}`, ['.'], legal, (pattern) => matchesFolderPattern(pattern, path, namespace))],
+      parts: [
+        listPart('paths', `folder ${path}`, ['.'], legal, (pattern) => matchesFolderPattern(pattern, path, namespace)),
+      ],
       smallest: { ...elsewhere(lender.namespace), paths: [path] },
     };
   }
@@ -255,7 +298,8 @@ function toRow(lender: Lender, borrower: Borrower): Row {
     return {
       field: 'allowedGitTargets',
       entries: lender.allowedGitTargets ?? [],
-      subject: wanted === undefined ? `namespace ${namespace}` : `source namespace ${wanted} for namespace ${namespace}`,
+      subject:
+        wanted === undefined ? `namespace ${namespace}` : `source namespace ${wanted} for namespace ${namespace}`,
       parts: [
         wanted === undefined
           ? listPart('sourceNamespaces', 'any namespace', [namespaceVariable], isSourceNamespace, () => true)
@@ -274,7 +318,13 @@ function toRow(lender: Lender, borrower: Borrower): Row {
       entries: lender.allowedApplierClaims ?? [],
       subject: `${kind} for appliers in namespace ${applierNamespace} from namespace ${namespace}`,
       parts: [
-        listPart('kinds', `kind ${kind}`, ['FluxClaim', 'ArgoCDClaim'], () => true, (item) => item === kind),
+        listPart(
+          'kinds',
+          `kind ${kind}`,
+          ['FluxClaim', 'ArgoCDClaim'],
+          () => true,
+          (item) => item === kind,
+        ),
         listPart('applierNamespaces', `applier namespace ${applierNamespace}`, [namespaceVariable], isGlob, (glob) =>
           matchesGlob(glob, applierNamespace, namespace),
         ),

@@ -50,9 +50,17 @@ export const defineKind = <
 ): KindDeclaration<K, Spec, St, C, R, Scope> => ({ singular: declaration.kind.toLowerCase(), ...declaration });
 
 const conditionPath = (type: string, part: string): string => `.status.conditions[?(@.type=="${type}")].${part}`;
-const column = (name: string, path: string, doc: string, wide: boolean, type: Column['type'] = 'string'): Column => ({ name, path, type, doc, wide });
-export const fact = (name: string, path: string, doc: string, type: Column['type'] = 'string'): Column => column(name, path, doc, false, type);
-export const detail = (name: string, path: string, doc: string, type: Column['type'] = 'string'): Column => column(name, path, doc, true, type);
+const column = (name: string, path: string, doc: string, wide: boolean, type: Column['type'] = 'string'): Column => ({
+  name,
+  path,
+  type,
+  doc,
+  wide,
+});
+export const fact = (name: string, path: string, doc: string, type: Column['type'] = 'string'): Column =>
+  column(name, path, doc, false, type);
+export const detail = (name: string, path: string, doc: string, type: Column['type'] = 'string'): Column =>
+  column(name, path, doc, true, type);
 /** Header is the condition type, or the type without a leading qualifier. */
 export const showing = (type: string, header: string = type): Column =>
   fact(header, conditionPath(type, 'status'), `Status of condition ${type}.`);

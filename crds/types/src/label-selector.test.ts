@@ -7,13 +7,41 @@ describe('label selectors', () => {
     { name: 'empty selects everything', selector: {}, selected: true },
     { name: 'an equal label', selector: { matchLabels: { env: 'prod' } }, selected: true },
     { name: 'one of two labels differs', selector: { matchLabels: { env: 'prod', tier: 'x' } }, selected: false },
-    { name: 'In with the value', selector: { matchExpressions: [{ key: 'env', operator: 'In', values: ['test', 'prod'] }] }, selected: true },
-    { name: 'In on an absent label', selector: { matchExpressions: [{ key: 'no', operator: 'In', values: ['a'] }] }, selected: false },
-    { name: 'NotIn on an absent label', selector: { matchExpressions: [{ key: 'no', operator: 'NotIn', values: ['a'] }] }, selected: true },
-    { name: 'NotIn with the value', selector: { matchExpressions: [{ key: 'env', operator: 'NotIn', values: ['prod'] }] }, selected: false },
-    { name: 'Exists on an empty value', selector: { matchExpressions: [{ key: 'example.com/a', operator: 'Exists' }] }, selected: true },
-    { name: 'DoesNotExist', selector: { matchExpressions: [{ key: 'env', operator: 'DoesNotExist' }] }, selected: false },
-    { name: 'a key that every object inherits', selector: { matchExpressions: [{ key: 'constructor', operator: 'Exists' }] }, selected: false },
+    {
+      name: 'In with the value',
+      selector: { matchExpressions: [{ key: 'env', operator: 'In', values: ['test', 'prod'] }] },
+      selected: true,
+    },
+    {
+      name: 'In on an absent label',
+      selector: { matchExpressions: [{ key: 'no', operator: 'In', values: ['a'] }] },
+      selected: false,
+    },
+    {
+      name: 'NotIn on an absent label',
+      selector: { matchExpressions: [{ key: 'no', operator: 'NotIn', values: ['a'] }] },
+      selected: true,
+    },
+    {
+      name: 'NotIn with the value',
+      selector: { matchExpressions: [{ key: 'env', operator: 'NotIn', values: ['prod'] }] },
+      selected: false,
+    },
+    {
+      name: 'Exists on an empty value',
+      selector: { matchExpressions: [{ key: 'example.com/a', operator: 'Exists' }] },
+      selected: true,
+    },
+    {
+      name: 'DoesNotExist',
+      selector: { matchExpressions: [{ key: 'env', operator: 'DoesNotExist' }] },
+      selected: false,
+    },
+    {
+      name: 'a key that every object inherits',
+      selector: { matchExpressions: [{ key: 'constructor', operator: 'Exists' }] },
+      selected: false,
+    },
   ])('$name: $selected', ({ selector, selected }) => {
     expect(selectorFault(selector)).toBeUndefined();
     expect(selects(selector, labels)).toBe(selected);

@@ -22,7 +22,8 @@ export function selectorFault(selector: unknown): string | undefined {
   const stranger = Object.keys(rest)[0];
   if (stranger !== undefined) return `${stranger} is no part of a label selector`;
   if (matchLabels !== undefined) {
-    if (typeof matchLabels !== 'object' || matchLabels === null || Array.isArray(matchLabels)) return 'matchLabels is no object';
+    if (typeof matchLabels !== 'object' || matchLabels === null || Array.isArray(matchLabels))
+      return 'matchLabels is no object';
     for (const [k, v] of Object.entries(matchLabels)) {
       if (!key.test(k)) return `matchLabels: ${JSON.stringify(k)} is no label key`;
       if (typeof v !== 'string' || !value.test(v)) return `matchLabels[${k}]: the value is no label value`;

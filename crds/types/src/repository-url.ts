@@ -41,7 +41,8 @@ interface Parsed {
   readonly path: string;
 }
 function parse(text: string): Parsed | undefined {
-  const byScheme = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:@]+)(?::([0-9]*))?(\/[^?#]*)?(?:[?#].*)?$/iu.exec(text);
+  const byScheme =
+    /^([a-z][a-z0-9+.-]*):\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:@]+)(?::([0-9]*))?(\/[^?#]*)?(?:[?#].*)?$/iu.exec(text);
   if (byScheme !== null) {
     const [, scheme = '', host = '', port = '', path = ''] = byScheme;
     return { scheme: scheme.toLowerCase(), host, port, path };
@@ -66,7 +67,10 @@ function azure(host: string, path: string): readonly [string, string] | undefine
     return v3 === 'v3' && parts.length === 4 ? ['dev.azure.com', `${o}/${p}/${r}`] : undefined;
   }
   const organisation = /^([^.]+)\.visualstudio\.com$/u.exec(host)?.[1];
-  const inner = organisation === undefined ? parts : [organisation, ...parts.filter((part, at) => at > 0 || part.toLowerCase() !== 'defaultcollection')];
+  const inner =
+    organisation === undefined
+      ? parts
+      : [organisation, ...parts.filter((part, at) => at > 0 || part.toLowerCase() !== 'defaultcollection')];
   if (host !== 'dev.azure.com' && organisation === undefined) return undefined;
   const [o, ...rest] = inner;
   if (rest.length === 3 && rest[1] === '_git') return ['dev.azure.com', `${o}/${rest[0]}/${rest[2]}`];
@@ -93,10 +97,14 @@ export function canonicalRepository(text: string): RepositoryIdentity {
   const bare = parsed.host.toLowerCase().replace(/\.$/u, '');
   let host = bare.startsWith('[') ? bare : domainToASCII(bare);
   if (host === '') return refuse('a host name that is none');
-  const port = parsed.port === '' || Number(parsed.port) === defaultPortByScheme[scheme] ? undefined : Number(parsed.port);
+  const port =
+    parsed.port === '' || Number(parsed.port) === defaultPortByScheme[scheme] ? undefined : Number(parsed.port);
   if (port !== undefined && port > 65_535) return refuse('a port above 65535');
-  let path = decodeUnreserved(parsed.path).replace(/\/{2,}/gu, '/').replace(/^\/|\/$/gu, '');
-  if (path.split('/').some((segment) => segment === '.' || segment === '..')) return refuse('a segment "." or ".." in its path');
+  let path = decodeUnreserved(parsed.path)
+    .replace(/\/{2,}/gu, '/')
+    .replace(/^\/|\/$/gu, '');
+  if (path.split('/').some((segment) => segment === '.' || segment === '..'))
+    return refuse('a segment "." or ".." in its path');
   path = path.replace(/\.git$/u, '').replace(/\/$/u, '');
   if (path === '') return refuse('no path');
   const transport = scheme === 'ssh' || scheme === 'git' ? scheme : 'http';

@@ -46,7 +46,11 @@ export async function mend(root: string, files: readonly GeneratedFile[], drifts
   }
 }
 
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EISDIR');
+const isMissing = (error: unknown): boolean =>
+  typeof error === 'object' &&
+  error !== null &&
+  'code' in error &&
+  (error.code === 'ENOENT' || error.code === 'EISDIR');
 async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

@@ -46,7 +46,9 @@ function index(): string {
     `Group ${code(group)}, version ${code(version)}. \`kubectl get ${category} -A\` lists them all.`,
     table(['Kind', 'Plural', 'Short', 'Scope', 'What it is'], rows),
     '',
-  ].join('\n\n').replace(/\n+$/u, '\n');
+  ]
+    .join('\n\n')
+    .replace(/\n+$/u, '\n');
 }
 
 function page(kind: KindName): string {
@@ -58,18 +60,30 @@ function page(kind: KindName): string {
     doc,
     `${scope === 'Cluster' ? 'Cluster-scoped' : 'Namespaced'}. Plural ${code(plural)}, short ${shortNames.map(code).join(', ')}.`,
     section('Spec', fieldTable(specFields)),
-    section('Rules', table(['Rule', 'Where', 'Says'], rulesBelow(spec.node, 'spec').map(({ rule, path }) => [rule.id, code(path), rule.message]))),
+    section(
+      'Rules',
+      table(
+        ['Rule', 'Where', 'Says'],
+        rulesBelow(spec.node, 'spec').map(({ rule, path }) => [rule.id, code(path), rule.message]),
+      ),
+    ),
     section('Status', fieldTable(fieldsBelow(status.node, 'status'))),
     section(
       'Conditions',
       'First `Ready`, `Reconciling` and `Stalled`: exactly one of them is True, all three with the same reason and message. Then, in the order in which they decide:',
-      table(['Type', 'Meaning', 'Status and reasons'], conditions.map((row) => [code(row.type), row.doc, reasonsOf(row)])),
+      table(
+        ['Type', 'Meaning', 'Status and reasons'],
+        conditions.map((row) => [code(row.type), row.doc, reasonsOf(row)]),
+      ),
       ...(ready.length === 0 ? [] : [`\`Ready\` itself: ${ready.map(reasonText).join('; ')}.`]),
       '**S** stalls: a person must change something. **P** progresses: time may cure it. **-** does not move the trio.',
     ),
     section(
       'Columns',
-      table(['Column', 'From', 'Shown'], columns.map(({ name, path, wide }) => [name, code(path), wide ? 'with `-o wide`' : 'always'])),
+      table(
+        ['Column', 'From', 'Shown'],
+        columns.map(({ name, path, wide }) => [name, code(path), wide ? 'with `-o wide`' : 'always']),
+      ),
     ),
     ...retiredSection(kind),
   ];
@@ -142,7 +156,10 @@ function rulesBelow(node: Node, path: string): readonly { readonly rule: Rule; r
   const own = node.rules.map((rule) => ({ rule, path: `${path}${rule.fieldPath ?? ''}` }));
   switch (node.type) {
     case 'object':
-      return [...own, ...Object.entries(node.fields).flatMap(([name, field]) => rulesBelow(field.node, `${path}.${name}`))];
+      return [
+        ...own,
+        ...Object.entries(node.fields).flatMap(([name, field]) => rulesBelow(field.node, `${path}.${name}`)),
+      ];
     case 'list':
       return [...own, ...rulesBelow(node.item, `${path}[]`)];
     case 'map':
@@ -166,7 +183,8 @@ function reasonsOf(row: ConditionRow): string {
 }
 
 function retiredSection(kind: KindName): readonly string[] {
-  const of = <T extends { readonly kind: KindName }>(entries: readonly T[]): readonly T[] => entries.filter((entry) => entry.kind === kind);
+  const of = <T extends { readonly kind: KindName }>(entries: readonly T[]): readonly T[] =>
+    entries.filter((entry) => entry.kind === kind);
   const rows = [
     ...of(retiredFields).map(({ path, refusedAt, replacedBy, message, since, removableFrom, prunesOpen }) => [
       code(refusedAt === undefined ? path : `${path}: ${String(refusedAt)}`),
@@ -176,7 +194,15 @@ function retiredSection(kind: KindName): readonly string[] {
       `${removableFrom}${prunesOpen ? ' (its absence permits more)' : ''}`,
     ]),
     ...of(retiredShapes).map(({ path, message }) => [`${code(path)} as text`, 'the object form', message, '', '']),
-    ...of(retiredTexts).map(({ word, replacedBy }) => [word, code(replacedBy), `${word} is retired: use ${replacedBy}`, '', '']),
+    ...of(retiredTexts).map(({ word, replacedBy }) => [
+      word,
+      code(replacedBy),
+      `${word} is retired: use ${replacedBy}`,
+      '',
+      '',
+    ]),
   ];
-  return rows.length === 0 ? [] : [section('Retired', table(['Spelling', 'Instead', 'Message', 'Since', 'May go in'], rows))];
+  return rows.length === 0
+    ? []
+    : [section('Retired', table(['Spelling', 'Instead', 'Message', 'Since', 'May go in'], rows))];
 }

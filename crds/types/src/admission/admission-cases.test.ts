@@ -8,7 +8,9 @@ import { fullSpecsOf } from './full-objects.js';
 import { badByPattern } from './pattern-samples.js';
 
 const messagesOf = ({ object, stored }: (typeof admissionCases)[number]): string =>
-  (stored === undefined ? validateStored(object.kind, object) : validateUpdate(object.kind, object, stored)).map(({ message }) => message).join('\n');
+  (stored === undefined ? validateStored(object.kind, object) : validateUpdate(object.kind, object, stored))
+    .map(({ message }) => message)
+    .join('\n');
 
 describe('VA-1: the check of stored objects says what the API server says', () => {
   it.each(admissionCases.map((row) => ({ ...row, row })))('$name', ({ row, refused, refusedWhenStored }) => {
@@ -28,12 +30,22 @@ describe('VA-1: the check of stored objects says what the API server says', () =
   });
 
   it.each([
-    { what: 'template field .Revision', spec: { commit: { message: { liveTemplate: 'at {{ .Revision }}' } } }, instead: '.ResourceVersion' },
-    { what: 'placement variable', spec: { placement: { byType: { 'v1/secrets': '{namespaceOrCluster}/{name}' } } }, instead: '{namespace}' },
+    {
+      what: 'template field .Revision',
+      spec: { commit: { message: { liveTemplate: 'at {{ .Revision }}' } } },
+      instead: '.ResourceVersion',
+    },
+    {
+      what: 'placement variable',
+      spec: { placement: { byType: { 'v1/secrets': '{namespaceOrCluster}/{name}' } } },
+      instead: '{namespace}',
+    },
   ])('18.2: $what is refused when stored', ({ spec, instead }) => {
     const problems = validateStored('GitTarget', { spec: { gitBranchRef: { name: 'a' }, path: 'b', ...spec } });
 
-    expect(problems).toEqual([{ path: expect.any(String), message: expect.stringContaining(`use ${instead}`), reason: 'RetiredField' }]);
+    expect(problems).toEqual([
+      { path: expect.any(String), message: expect.stringContaining(`use ${instead}`), reason: 'RetiredField' },
+    ]);
   });
 
   it('never quotes an address that holds a password', () => {
@@ -44,7 +56,9 @@ describe('VA-1: the check of stored objects says what the API server says', () =
   });
 
   it('refuses an object without a spec', () => {
-    expect(validateStored('GitTarget', {})).toEqual([{ path: 'spec', message: 'spec: Required value', reason: 'InvalidSpec' }]);
+    expect(validateStored('GitTarget', {})).toEqual([
+      { path: 'spec', message: 'spec: Required value', reason: 'InvalidSpec' },
+    ]);
     expect(validateStored('GitTarget', null)).toHaveLength(1);
   });
 });
@@ -56,7 +70,11 @@ interface Placed {
 }
 function nodesBelow(kind: KindName, node: Node, path: string): readonly Placed[] {
   const own = { kind, path, node };
-  if (node.type === 'object') return [own, ...Object.entries(node.fields).flatMap(([name, field]) => nodesBelow(kind, field.node, `${path}.${name}`))];
+  if (node.type === 'object')
+    return [
+      own,
+      ...Object.entries(node.fields).flatMap(([name, field]) => nodesBelow(kind, field.node, `${path}.${name}`)),
+    ];
   if (node.type === 'list') return [own, ...nodesBelow(kind, node.item, `${path}.0`)];
   if (node.type === 'map') return [own, ...nodesBelow(kind, node.value, `${path}.*`)];
   return [own];
@@ -65,18 +83,25 @@ const specNodes = kindNames.flatMap((kind) => nodesBelow(kind, kindOf(kind).spec
 const valueAt = (value: unknown, [segment, ...rest]: readonly string[]): unknown => {
   if (segment === undefined) return value;
   if (typeof value !== 'object' || value === null) return undefined;
-  return valueAt(segment === '*' ? Object.values(value)[0] : (value as Readonly<Record<string, unknown>>)[segment], rest);
+  return valueAt(
+    segment === '*' ? Object.values(value)[0] : (value as Readonly<Record<string, unknown>>)[segment],
+    rest,
+  );
 };
 
 describe('20.1: the table is complete', () => {
   it('sets every field in a full object', () => {
-    const unset = specNodes.filter(({ kind, path }) => fullSpecsOf(kind).every((spec) => valueAt({ spec }, path.split('.')) === undefined));
+    const unset = specNodes.filter(({ kind, path }) =>
+      fullSpecsOf(kind).every((spec) => valueAt({ spec }, path.split('.')) === undefined),
+    );
 
     expect(unset.map(({ kind, path }) => `${kind} ${path}`)).toEqual([]);
   });
 
   it('refuses something for every pattern', () => {
-    const patterns = specNodes.flatMap(({ node }) => ('pattern' in node && node.pattern !== undefined ? [node.pattern] : []));
+    const patterns = specNodes.flatMap(({ node }) =>
+      'pattern' in node && node.pattern !== undefined ? [node.pattern] : [],
+    );
 
     expect([...new Set(patterns)].filter((pattern) => (badByPattern[pattern] ?? []).length === 0)).toEqual([]);
   });
@@ -84,9 +109,15 @@ describe('20.1: the table is complete', () => {
   it('refuses something for every rule', () => {
     const has = ({ id, message, messageExpression }: Rule, kind: KindName): boolean =>
       admissionCases.some(
-        (row) => row.object.kind === kind && row.id === id && row.refused !== undefined && (messageExpression !== undefined || message.includes(row.refused)),
+        (row) =>
+          row.object.kind === kind &&
+          row.id === id &&
+          row.refused !== undefined &&
+          (messageExpression !== undefined || message.includes(row.refused)),
       );
-    const without = specNodes.flatMap(({ kind, path, node }) => node.rules.filter((rule) => !has(rule, kind)).map(({ id, message }) => `${kind} ${path} ${id} ${message}`));
+    const without = specNodes.flatMap(({ kind, path, node }) =>
+      node.rules.filter((rule) => !has(rule, kind)).map(({ id, message }) => `${kind} ${path} ${id} ${message}`),
+    );
 
     expect(without).toEqual([]);
   });

@@ -14,7 +14,9 @@ interface Probe {
 
 /** Every bound, pattern, word list and required field of every kind, probed once from a full object. */
 export function boundCases(): readonly AdmissionCase[] {
-  return kindNames.flatMap((kind) => fullSpecsOf(kind).flatMap((spec, variant) => [accepted(kind, spec, variant), ...refusals(kind, spec, variant)]));
+  return kindNames.flatMap((kind) =>
+    fullSpecsOf(kind).flatMap((spec, variant) => [accepted(kind, spec, variant), ...refusals(kind, spec, variant)]),
+  );
 }
 
 const accepted = (kind: KindName, spec: unknown, variant: number): AdmissionCase => ({
@@ -37,7 +39,9 @@ function refusals(kind: KindName, spec: unknown, variant: number): readonly Admi
 }
 
 function whenStored(kind: KindName, place: string, { value }: Probe): Pick<AdmissionCase, 'refusedWhenStored'> {
-  const shape = retiredShapes.find((entry) => entry.kind === kind && entry.path === place && typeof value === entry.was);
+  const shape = retiredShapes.find(
+    (entry) => entry.kind === kind && entry.path === place && typeof value === entry.was,
+  );
   return shape === undefined ? {} : { refusedWhenStored: shape.message };
 }
 
@@ -48,20 +52,30 @@ interface Found {
 function visit(node: Node, value: unknown, path: readonly string[], required: boolean): readonly Found[] {
   if (value === undefined) return [];
   const own = probesOf(node, value).map((probe): Found => ({ path, probe }));
-  const missing: readonly Found[] = required && path.length > 1 ? [{ path, probe: { what: 'left out', value: undefined, refused: 'Required value' } }] : [];
+  const missing: readonly Found[] =
+    required && path.length > 1
+      ? [{ path, probe: { what: 'left out', value: undefined, refused: 'Required value' } }]
+      : [];
   return [...missing, ...own, ...below(node, value, path)];
 }
 function below(node: Node, value: unknown, path: readonly string[]): readonly Found[] {
   switch (node.type) {
     case 'object':
       return Object.entries(node.fields).flatMap(([name, field]) =>
-        visit(field.node, (value as Readonly<Record<string, unknown>>)[name], [...path, name], field.presence === 'required'),
+        visit(
+          field.node,
+          (value as Readonly<Record<string, unknown>>)[name],
+          [...path, name],
+          field.presence === 'required',
+        ),
       );
     case 'list':
       return visit(node.item, (value as readonly unknown[])[0], [...path, '0'], false);
     case 'map': {
       const key = Object.keys(value as object)[0];
-      return key === undefined ? [] : visit(node.value, (value as Readonly<Record<string, unknown>>)[key], [...path, key], false);
+      return key === undefined
+        ? []
+        : visit(node.value, (value as Readonly<Record<string, unknown>>)[key], [...path, key], false);
     }
     case 'string':
     case 'integer':
@@ -79,8 +93,12 @@ function probesOf(node: Node, value: unknown): readonly Probe[] {
       return [{ what: 'against its pattern', value: badByPattern[node.pattern]?.[0] ?? '', refused: 'should match' }];
     case 'integer':
       return [
-        ...(node.min === undefined ? [] : [{ what: `below ${node.min}`, value: node.min - 1, refused: `greater than or equal to ${node.min}` }]),
-        ...(node.max === undefined ? [] : [{ what: `above ${node.max}`, value: node.max + 1, refused: `less than or equal to ${node.max}` }]),
+        ...(node.min === undefined
+          ? []
+          : [{ what: `below ${node.min}`, value: node.min - 1, refused: `greater than or equal to ${node.min}` }]),
+        ...(node.max === undefined
+          ? []
+          : [{ what: `above ${node.max}`, value: node.max + 1, refused: `less than or equal to ${node.max}` }]),
         { what: 'of another type', value: 'text', refused: 'must be of type integer' },
       ];
     case 'boolean':
@@ -88,15 +106,32 @@ function probesOf(node: Node, value: unknown): readonly Probe[] {
     case 'list': {
       const [first] = value as readonly unknown[];
       return [
-        { what: `with more than ${node.max} items`, value: Array.from({ length: node.max + 1 }, () => first), refused: `must have at most ${node.max} items` },
-        ...(node.min === undefined ? [] : [{ what: 'empty', value: [], refused: `should have at least ${node.min} items` }]),
-        ...(node.list === 'set' && node.max > 2 ? [{ what: 'with an item twice', value: [first, first], refused: 'Duplicate value' }] : []),
+        {
+          what: `with more than ${node.max} items`,
+          value: Array.from({ length: node.max + 1 }, () => first),
+          refused: `must have at most ${node.max} items`,
+        },
+        ...(node.min === undefined
+          ? []
+          : [{ what: 'empty', value: [], refused: `should have at least ${node.min} items` }]),
+        ...(node.list === 'set' && node.max > 2
+          ? [{ what: 'with an item twice', value: [first, first], refused: 'Duplicate value' }]
+          : []),
       ];
     }
     case 'map': {
       const [first] = Object.entries(value as Readonly<Record<string, unknown>>);
-      const entries = Array.from({ length: node.max + 1 }, (_, index): [string, unknown] => [`${first?.[0]}${index}`, first?.[1]]);
-      return [{ what: `with more than ${node.max} entries`, value: Object.fromEntries(entries), refused: `must have at most ${node.max} items` }];
+      const entries = Array.from({ length: node.max + 1 }, (_, index): [string, unknown] => [
+        `${first?.[0]}${index}`,
+        first?.[1],
+      ]);
+      return [
+        {
+          what: `with more than ${node.max} entries`,
+          value: Object.fromEntries(entries),
+          refused: `must have at most ${node.max} items`,
+        },
+      ];
     }
     case 'object':
       return [{ what: 'of another type', value: 'text', refused: 'must be of type object' }];
@@ -104,10 +139,23 @@ function probesOf(node: Node, value: unknown): readonly Probe[] {
 }
 
 function stringProbes(node: Extract<Node, { readonly type: 'string' }>): readonly Probe[] {
-  if (node.values !== undefined) return [{ what: 'none of its words', value: 'Sometimes', refused: 'supported values' }];
+  if (node.values !== undefined)
+    return [{ what: 'none of its words', value: 'Sometimes', refused: 'supported values' }];
   return [
-    { what: `longer than ${node.max}`, value: 'a'.repeat(node.max + 1), refused: `may not be more than ${node.max} bytes` },
-    ...(node.min === undefined ? [] : [{ what: 'empty', value: '', refused: `should be at least ${node.min} chars long` }]),
-    ...(node.pattern === undefined ? [] : (badByPattern[node.pattern] ?? []).map((value) => ({ what: `against its pattern: ${JSON.stringify(value)}`, value, refused: 'should match' }))),
+    {
+      what: `longer than ${node.max}`,
+      value: 'a'.repeat(node.max + 1),
+      refused: `may not be more than ${node.max} bytes`,
+    },
+    ...(node.min === undefined
+      ? []
+      : [{ what: 'empty', value: '', refused: `should be at least ${node.min} chars long` }]),
+    ...(node.pattern === undefined
+      ? []
+      : (badByPattern[node.pattern] ?? []).map((value) => ({
+          what: `against its pattern: ${JSON.stringify(value)}`,
+          value,
+          refused: 'should match',
+        }))),
   ];
 }

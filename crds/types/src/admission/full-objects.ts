@@ -42,7 +42,11 @@ const fullSpecs: { readonly [K in KindName]: readonly SpecOf<K>[] } = {
       kubeProviderRef: { name: 'default' },
       commit: {
         window: { idleTimeout: '3s', maxDuration: '30s' },
-        message: { liveTemplate: '{{ .Count }} changes', requestTemplate: '{{ .RequestMessage }}', reconcileTemplate: 'resync' },
+        message: {
+          liveTemplate: '{{ .Count }} changes',
+          requestTemplate: '{{ .RequestMessage }}',
+          reconcileTemplate: 'resync',
+        },
       },
       placement: {
         byType: { 'v1/secrets': '{namespace}/secrets/{name}{sensitiveSuffix}' },
@@ -58,7 +62,10 @@ const fullSpecs: { readonly [K in KindName]: readonly SpecOf<K>[] } = {
       encryption: {
         provider: 'sops',
         secretRef: { name: 'age' },
-        age: { enabled: true, recipients: { publicKeys: [agePublicKey], extractFromSecret: true, generateWhenMissing: true } },
+        age: {
+          enabled: true,
+          recipients: { publicKeys: [agePublicKey], extractFromSecret: true, generateWhenMissing: true },
+        },
         recipientsFrom: 'Repository',
         encryptedRegex: '^(data|stringData|spec)$',
       },
@@ -70,7 +77,9 @@ const fullSpecs: { readonly [K in KindName]: readonly SpecOf<K>[] } = {
       client: { qps: 10, burst: 20 },
       attribution: { auditRoute: 'route-a', clientCertificate: { subjectAltName: 'kcp-shard-0.audit.example.com' } },
       allowedGitTargets: [{ namespaces, sourceNamespaces: ['{namespace}', 'shared'] }],
-      allowedApplierClaims: [{ namespaces, kinds: ['FluxClaim', 'ArgoCDClaim'], applierNamespaces: ['{namespace}', 'flux-*'] }],
+      allowedApplierClaims: [
+        { namespaces, kinds: ['FluxClaim', 'ArgoCDClaim'], applierNamespaces: ['{namespace}', 'flux-*'] },
+      ],
     },
     {
       connection: { inCluster: {} },
@@ -95,7 +104,14 @@ const fullSpecs: { readonly [K in KindName]: readonly SpecOf<K>[] } = {
   ClusterWatchRule: [
     {
       gitTargetRef: { name: 'live', namespace: 'team-a' },
-      rules: [{ resources: ['clusterroles'], apiGroups: ['rbac.authorization.k8s.io'], apiVersions: ['v1'], objectSelector: selector }],
+      rules: [
+        {
+          resources: ['clusterroles'],
+          apiGroups: ['rbac.authorization.k8s.io'],
+          apiVersions: ['v1'],
+          objectSelector: selector,
+        },
+      ],
     },
   ],
   CommitRequest: [
@@ -147,4 +163,5 @@ export const anObject = <K extends KindName>(kind: K, name: string, spec: unknow
   metadata: isClusterScoped(kind) ? { name } : { name, namespace: admissionNamespace },
   spec: spec as SpecOf<K>,
 });
-export const fullSpecsOf = (kind: KindName): readonly Readonly<Record<string, unknown>>[] => fullSpecs[kind] as readonly Readonly<Record<string, unknown>>[];
+export const fullSpecsOf = (kind: KindName): readonly Readonly<Record<string, unknown>>[] =>
+  fullSpecs[kind] as readonly Readonly<Record<string, unknown>>[];

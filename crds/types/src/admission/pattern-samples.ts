@@ -14,7 +14,12 @@ export const badByPattern: Readonly<Record<string, readonly string[]>> = {
   [globPattern]: ['a?', 'a[bc]', 'a\\*'],
   [labelKeyPattern]: ['a b', '/a', '-a'],
   [labelValuePattern]: ['a b', '-a'],
-  '^https?://[^\\s/@?#]+$': ['proxy.example.com:3128', 'http://user:secret@proxy:3128', 'socks5://proxy:1080', 'http://proxy/path'],
+  '^https?://[^\\s/@?#]+$': [
+    'proxy.example.com:3128',
+    'http://user:secret@proxy:3128',
+    'socks5://proxy:1080',
+    'http://proxy/path',
+  ],
   '^[^\\x00-\\x1f\\x7f<>]+$': ['Bot <bot>', 'a\nb'],
   '^[^\\s<>@]+@[^\\s<>@]+$': ['nobody', 'a b@c', '<a@b>'],
   '^[-._a-zA-Z0-9]+$': ['a/b'],

@@ -4,7 +4,8 @@ import { edited } from './edit.js';
 import { anObject, fullSpecsOf } from './full-objects.js';
 
 const carrying = (entry: RetiredField): unknown =>
-  entry.refusedAt ?? { string: 'old', integer: 1, boolean: true, object: { name: 'old' }, strings: ['old'] }[entry.type];
+  entry.refusedAt ??
+  { string: 'old', integer: 1, boolean: true, object: { name: 'old' }, strings: ['old'] }[entry.type];
 const object = (entry: RetiredField, value: unknown): AdmissionCase['object'] => {
   const path = entry.path.replaceAll('[]', '.0').split('.').slice(1);
   return anObject(entry.kind, 'retired', edited(fullSpecsOf(entry.kind)[0], path, value));
@@ -13,7 +14,12 @@ const object = (entry: RetiredField, value: unknown): AdmissionCase['object'] =>
 /** Each retired spelling in an otherwise legal object, and what an old default may still hold (RT-3). */
 export function retiredCases(): readonly AdmissionCase[] {
   return retiredFields.flatMap((entry) => [
-    { name: `${entry.kind}: ${entry.path} is refused by name`, id: entry.path, object: object(entry, carrying(entry)), refused: entry.message },
+    {
+      name: `${entry.kind}: ${entry.path} is refused by name`,
+      id: entry.path,
+      object: object(entry, carrying(entry)),
+      refused: entry.message,
+    },
     ...(entry.refusedAt === undefined
       ? []
       : [

@@ -17,7 +17,12 @@ const creates = (kind: KindName, id: string, rows: Rows, variant = 0): readonly 
     ...(refused === undefined ? {} : { refused }),
   }));
 /** Updates of a stored full object; `from` is changed before it is stored. */
-const updates = (kind: KindName, id: string, rows: Rows, from: Readonly<Record<string, unknown>> = {}): readonly AdmissionCase[] =>
+const updates = (
+  kind: KindName,
+  id: string,
+  rows: Rows,
+  from: Readonly<Record<string, unknown>> = {},
+): readonly AdmissionCase[] =>
   rows.map(([why, changes, refused]) => {
     const stored = change(full(kind), from);
     return {
@@ -33,7 +38,11 @@ const urlForms = 'spec.url must be https://host/path';
 const gitProvider: readonly AdmissionCase[] = [
   ...updates('GitProvider', 'GP-1', [
     ['the address stays', { 'spec.secretRef.name': 'other' }],
-    ['another repository', { 'spec.url': 'https://git.example.com/other.git' }, 'spec.url is immutable; delete and recreate the GitProvider to use another repository'],
+    [
+      'another repository',
+      { 'spec.url': 'https://git.example.com/other.git' },
+      'spec.url is immutable; delete and recreate the GitProvider to use another repository',
+    ],
   ]),
   ...creates('GitProvider', 'GP-2', [
     ['plain http', { 'spec.url': 'http://git.example.com/a.git' }],
@@ -51,10 +60,24 @@ const gitProvider: readonly AdmissionCase[] = [
     ['a local path', { 'spec.url': '/srv/repo.git' }, urlForms],
   ]),
   ...creates('GitProvider', 'GP-3', [
-    ['a password in the address', { 'spec.url': 'https://bot:hunter2@git.example.com/a.git' }, 'credentials belong into spec.secretRef'],
-    ['an empty user with a password', { 'spec.url': 'https://:hunter2@git.example.com/a.git' }, 'credentials belong into spec.secretRef'],
+    [
+      'a password in the address',
+      { 'spec.url': 'https://bot:hunter2@git.example.com/a.git' },
+      'credentials belong into spec.secretRef',
+    ],
+    [
+      'an empty user with a password',
+      { 'spec.url': 'https://:hunter2@git.example.com/a.git' },
+      'credentials belong into spec.secretRef',
+    ],
   ]),
-  ...creates('GitProvider', 'GP-5', [['a signing Secret without a name', { 'spec.commit.signing.secretRef.name': '' }, 'spec.commit.signing.secretRef.name must name a Secret']]),
+  ...creates('GitProvider', 'GP-5', [
+    [
+      'a signing Secret without a name',
+      { 'spec.commit.signing.secretRef.name': '' },
+      'spec.commit.signing.secretRef.name must name a Secret',
+    ],
+  ]),
   ...creates('GitProvider', 'GP-4', [
     ['a proxy without credential', { 'spec.proxy.secretRef': undefined }],
     ['a proxy credential without proxy', { 'spec.proxy.url': undefined }, 'spec.proxy.secretRef needs spec.proxy.url'],
@@ -64,14 +87,35 @@ const gitProvider: readonly AdmissionCase[] = [
 const gitBranch: readonly AdmissionCase[] = [
   ...updates('GitBranch', 'GB-1', [
     ['another parent is fine', { 'spec.parentBranch': 'trunk' }],
-    ['another provider', { 'spec.gitProviderRef.name': 'other' }, 'spec.gitProviderRef is immutable; delete and recreate'],
+    [
+      'another provider',
+      { 'spec.gitProviderRef.name': 'other' },
+      'spec.gitProviderRef is immutable; delete and recreate',
+    ],
     ['another namespace', { 'spec.gitProviderRef.namespace': 'team-b' }, 'spec.gitProviderRef is immutable'],
-    ['the namespace left out later', { 'spec.gitProviderRef.namespace': undefined }, 'spec.gitProviderRef is immutable'],
+    [
+      'the namespace left out later',
+      { 'spec.gitProviderRef.namespace': undefined },
+      'spec.gitProviderRef is immutable',
+    ],
   ]),
-  ...updates('GitBranch', 'GB-1', [['the own namespace spelled out later', { 'spec.gitProviderRef.namespace': 'admission' }, 'spec.gitProviderRef is immutable']], {
-    'spec.gitProviderRef.namespace': undefined,
-  }),
-  ...updates('GitBranch', 'GB-2', [['another branch', { 'spec.branch': 'main' }, 'spec.branch is immutable; delete and recreate']]),
+  ...updates(
+    'GitBranch',
+    'GB-1',
+    [
+      [
+        'the own namespace spelled out later',
+        { 'spec.gitProviderRef.namespace': 'admission' },
+        'spec.gitProviderRef is immutable',
+      ],
+    ],
+    {
+      'spec.gitProviderRef.namespace': undefined,
+    },
+  ),
+  ...updates('GitBranch', 'GB-2', [
+    ['another branch', { 'spec.branch': 'main' }, 'spec.branch is immutable; delete and recreate'],
+  ]),
   ...['spec.branch', 'spec.parentBranch'].flatMap((field) =>
     creates('GitBranch', 'GB-3', [
       [`${field} with parts`, { [field]: 'feature/plums-2.0' }],
@@ -107,11 +151,21 @@ const gitTarget: readonly AdmissionCase[] = [
   ...updates('GitTarget', 'GT-1', [
     ['another prune mode is fine', { 'spec.prune.mode': 'Never' }],
     ['another branch', { 'spec.gitBranchRef.name': 'other' }, `spec.gitBranchRef is immutable; ${destination}`],
-    ['the namespace left out later', { 'spec.gitBranchRef.namespace': undefined }, `spec.gitBranchRef is immutable; ${destination}`],
+    [
+      'the namespace left out later',
+      { 'spec.gitBranchRef.namespace': undefined },
+      `spec.gitBranchRef is immutable; ${destination}`,
+    ],
   ]),
-  ...updates('GitTarget', 'GT-2', [['another folder', { 'spec.path': 'elsewhere' }, `spec.path is immutable; ${destination}`]]),
+  ...updates('GitTarget', 'GT-2', [
+    ['another folder', { 'spec.path': 'elsewhere' }, `spec.path is immutable; ${destination}`],
+  ]),
   ...updates('GitTarget', 'GT-3', [
-    ['another cluster', { 'spec.kubeProviderRef.name': 'other' }, 'delete and recreate the GitTarget to change the cluster it mirrors'],
+    [
+      'another cluster',
+      { 'spec.kubeProviderRef.name': 'other' },
+      'delete and recreate the GitTarget to change the cluster it mirrors',
+    ],
   ]),
   ...creates('GitTarget', 'GT-4', [
     ['equal durations, spelled differently', { 'spec.commit.window': { idleTimeout: '60s', maxDuration: '1m' } }],
@@ -126,7 +180,10 @@ const gitTarget: readonly AdmissionCase[] = [
     ['different ids', { 'spec.includeGenerated': ['injected-ca'], 'spec.excludeGenerated': ['release-owned'] }],
     [
       'one id in both lists',
-      { 'spec.includeGenerated': ['injected-ca', 'kube-root-ca'], 'spec.excludeGenerated': ['release-owned', 'kube-root-ca'] },
+      {
+        'spec.includeGenerated': ['injected-ca', 'kube-root-ca'],
+        'spec.excludeGenerated': ['release-owned', 'kube-root-ca'],
+      },
       'filter kube-root-ca is in spec.includeGenerated and in spec.excludeGenerated; list it once',
     ],
   ]),
@@ -136,16 +193,35 @@ const gitTarget: readonly AdmissionCase[] = [
       { 'spec.encryption.age.recipients.extractFromSecret': false },
       'generateWhenMissing needs extractFromSecret: true',
     ],
-    ['public keys alone', { 'spec.encryption.age.recipients': { publicKeys: ['age1wdparewgc469c4cez89n5s504qkdl3eqzaf8z8dg8fuwxpnq337qw2nq47'] } }],
+    [
+      'public keys alone',
+      {
+        'spec.encryption.age.recipients': {
+          publicKeys: ['age1wdparewgc469c4cez89n5s504qkdl3eqzaf8z8dg8fuwxpnq337qw2nq47'],
+        },
+      },
+    ],
   ]),
   ...creates('GitTarget', 'GT-7', [
-    ['recipients from a Secret that is not named', { 'spec.encryption.secretRef': undefined }, 'needs spec.encryption.secretRef'],
+    [
+      'recipients from a Secret that is not named',
+      { 'spec.encryption.secretRef': undefined },
+      'needs spec.encryption.secretRef',
+    ],
   ]),
   ...['idleTimeout', 'maxDuration'].flatMap((field) =>
     creates('GitTarget', 'GT-8', [
       [`${field} at its end`, { 'spec.commit.window': { idleTimeout: '0s', [field]: '24h', maxDuration: '24h' } }],
-      [`${field} beyond its end`, { [`spec.commit.window.${field}`]: '24h1s' }, `spec.commit.window.${field} must be between 0s and 24h`],
-      [`${field} that overflows a parser`, { [`spec.commit.window.${field}`]: '99999999999h' }, `spec.commit.window.${field} must be between 0s and 24h`],
+      [
+        `${field} beyond its end`,
+        { [`spec.commit.window.${field}`]: '24h1s' },
+        `spec.commit.window.${field} must be between 0s and 24h`,
+      ],
+      [
+        `${field} that overflows a parser`,
+        { [`spec.commit.window.${field}`]: '99999999999h' },
+        `spec.commit.window.${field} must be between 0s and 24h`,
+      ],
     ]),
   ),
   ...creates('GitTarget', 'GT-9', [
@@ -159,61 +235,110 @@ const gitTarget: readonly AdmissionCase[] = [
   ]),
   ...creates('GitTarget', 'GT-10', [
     ['a grouped type', { 'spec.placement.byType': { 'apps/v1/deployments': 'x/{name}' } }],
-    ['a type without version', { 'spec.placement.byType': { secrets: 'x/{name}' } }, 'every key must be [group/]version/resource'],
+    [
+      'a type without version',
+      { 'spec.placement.byType': { secrets: 'x/{name}' } },
+      'every key must be [group/]version/resource',
+    ],
   ]),
   ...creates('GitTarget', 'default', [
     ['no cluster named', { 'spec.kubeProviderRef': undefined }],
     ['no encryption', { 'spec.encryption': undefined }],
-    ['only maxDuration, below the default idleTimeout', { 'spec.commit.window': { idleTimeout: '5s', maxDuration: '0s' } }, 'maxDuration: 0s needs idleTimeout: 0s'],
+    [
+      'only maxDuration, below the default idleTimeout',
+      { 'spec.commit.window': { idleTimeout: '5s', maxDuration: '0s' } },
+      'maxDuration: 0s needs idleTimeout: 0s',
+    ],
   ]),
 ];
 
 const kubeProvider: readonly AdmissionCase[] = [
   ...creates('KubeProvider', 'KP-1', [
-    ['neither way to connect', { 'spec.connection.secretRef': undefined }, 'exactly one of inCluster: {} and secretRef'],
+    [
+      'neither way to connect',
+      { 'spec.connection.secretRef': undefined },
+      'exactly one of inCluster: {} and secretRef',
+    ],
     ['both ways to connect', { 'spec.connection.inCluster': {} }, 'exactly one of inCluster: {} and secretRef'],
   ]),
-  ...creates('KubeProvider', 'KP-3', [['a Secret without a name', { 'spec.connection.secretRef.name': '' }, 'spec.connection.secretRef.name must name a Secret']]),
+  ...creates('KubeProvider', 'KP-3', [
+    [
+      'a Secret without a name',
+      { 'spec.connection.secretRef.name': '' },
+      'spec.connection.secretRef.name must name a Secret',
+    ],
+  ]),
   ...updates('KubeProvider', 'KP-2', [
     ['other limits are fine', { 'spec.client.burst': 30 }],
-    ['another Secret', { 'spec.connection.secretRef.name': 'other' }, "spec.connection is immutable: a name must not silently mean another cluster; rotate the Secret's content instead"],
+    [
+      'another Secret',
+      { 'spec.connection.secretRef.name': 'other' },
+      "spec.connection is immutable: a name must not silently mean another cluster; rotate the Secret's content instead",
+    ],
     ['another dialect', { 'spec.connection.dialect': 'kubernetes' }, 'spec.connection is immutable'],
   ]),
   ...creates('KubeProvider', 'KP-4', [
     ['equal', { 'spec.client': { qps: 20, burst: 20 } }],
     ['qps alone', { 'spec.client': { qps: 20 } }],
-    ['a burst below the rate', { 'spec.client': { qps: 20, burst: 10 } }, 'spec.client.burst 10 must not be below qps 20'],
+    [
+      'a burst below the rate',
+      { 'spec.client': { qps: 20, burst: 10 } },
+      'spec.client.burst 10 must not be below qps 20',
+    ],
   ]),
   ...creates('KubeProvider', 'KP-5', [
     ['neither', { 'spec.attribution.clientCertificate': {} }, 'exactly one of subjectAltName and sha256Fingerprint'],
-    ['both', { 'spec.attribution.clientCertificate.sha256Fingerprint': 'a'.repeat(64) }, 'exactly one of subjectAltName and sha256Fingerprint'],
+    [
+      'both',
+      { 'spec.attribution.clientCertificate.sha256Fingerprint': 'a'.repeat(64) },
+      'exactly one of subjectAltName and sha256Fingerprint',
+    ],
   ]),
   ...creates('KubeProvider', 'KP-7', [
     ['every namespace', { 'spec.allowedGitTargets.0.sourceNamespaces': ['*'] }],
     ['every namespace and one more', { 'spec.allowedGitTargets.0.sourceNamespaces': ['*', 'a'] }, '"*" stands alone'],
   ]),
   ...creates('KubeProvider', 'grant', [
-    ['a grant without namespaces', { 'spec.allowedGitTargets': [{}] }, 'spec.allowedGitTargets[0].namespaces: Required value'],
+    [
+      'a grant without namespaces',
+      { 'spec.allowedGitTargets': [{}] },
+      'spec.allowedGitTargets[0].namespaces: Required value',
+    ],
     ['a grant that admits nobody', { 'spec.allowedGitTargets': [{ namespaces: {} }] }],
   ]),
 ];
 
 const watchRules: readonly AdmissionCase[] = (['WatchRule', 'ClusterWatchRule'] as const).flatMap((kind) => [
-  ...creates(kind, 'WR-1', [['a target without a name', { 'spec.gitTargetRef.name': '' }, 'spec.gitTargetRef.name must name a GitTarget']]),
+  ...creates(kind, 'WR-1', [
+    ['a target without a name', { 'spec.gitTargetRef.name': '' }, 'spec.gitTargetRef.name must name a GitTarget'],
+  ]),
   ...creates(kind, 'WR-2', [
     ['every group', { 'spec.rules.0.apiGroups': ['*'] }],
     ['every type', { 'spec.rules.0.resources': ['*'] }],
-    ['every group and one more', { 'spec.rules.0.apiGroups': ['*', 'apps'] }, 'spec.rules[].apiGroups: "*" stands alone'],
-    ['every type and one more', { 'spec.rules.0.resources': ['*', 'pods'] }, 'spec.rules[].resources: "*" stands alone'],
+    [
+      'every group and one more',
+      { 'spec.rules.0.apiGroups': ['*', 'apps'] },
+      'spec.rules[].apiGroups: "*" stands alone',
+    ],
+    [
+      'every type and one more',
+      { 'spec.rules.0.resources': ['*', 'pods'] },
+      'spec.rules[].resources: "*" stands alone',
+    ],
   ]),
-  ...creates(kind, 'WR-3', [['a subresource', { 'spec.rules.0.resources': ['pods/log'] }, 'subresources are not mirrored by rules']]),
+  ...creates(kind, 'WR-3', [
+    ['a subresource', { 'spec.rules.0.resources': ['pods/log'] }, 'subresources are not mirrored by rules'],
+  ]),
   ...updates(kind, 'mutable', [['another target is fine', { 'spec.gitTargetRef.name': 'other' }]]),
 ]);
 
 const frozen = 'CommitRequest spec is immutable after creation';
 const commitRequest: readonly AdmissionCase[] = [
   ...updates('CommitRequest', 'CR-1', [
-    ['durations spelled anew by a typed client', { 'spec.window.attachTimeout': '5000ms', 'spec.ttlAfterFinished': '24h0m0s' }],
+    [
+      'durations spelled anew by a typed client',
+      { 'spec.window.attachTimeout': '5000ms', 'spec.ttlAfterFinished': '24h0m0s' },
+    ],
     ['another target', { 'spec.gitTargetRef.name': 'other' }, frozen],
     ['another message', { 'spec.message': 'other' }, frozen],
     ['no message', { 'spec.message': undefined, 'spec.whenNothingToCommit': 'Resolve' }, frozen],
@@ -229,16 +354,28 @@ const commitRequest: readonly AdmissionCase[] = [
   ...creates('CommitRequest', 'CR-2', [
     ['blank but for one character', { 'spec.message': ' \n x' }],
     ['blanks', { 'spec.message': ' \n ' }, 'spec.message must contain a non-whitespace character'],
-    ['blanks of Unicode', { 'spec.message': '\u00a0\u2003\u3000\u2028' }, 'spec.message must contain a non-whitespace character'],
+    [
+      'blanks of Unicode',
+      { 'spec.message': '\u00a0\u2003\u3000\u2028' },
+      'spec.message must contain a non-whitespace character',
+    ],
     ['a zero-width space is no White_Space', { 'spec.message': '\u200b' }],
   ]),
   ...creates('CommitRequest', 'CR-3', [
     ['equal', { 'spec.window.idleTimeout': '10s' }],
-    ['a window that closes before it may', { 'spec.window.idleTimeout': '11s' }, 'spec.window.idleTimeout must not exceed spec.window.maxDuration'],
+    [
+      'a window that closes before it may',
+      { 'spec.window.idleTimeout': '11s' },
+      'spec.window.idleTimeout must not exceed spec.window.maxDuration',
+    ],
   ]),
   ...creates('CommitRequest', 'CR-4', [
     ['no wait for the current window', { 'spec.window.attach': 'CurrentOrNext', 'spec.window.attachTimeout': '0s' }],
-    ['no wait for the next window', { 'spec.window.attachTimeout': '0s' }, 'spec.window.attach Next needs an attachTimeout above 0s'],
+    [
+      'no wait for the next window',
+      { 'spec.window.attachTimeout': '0s' },
+      'spec.window.attach Next needs an attachTimeout above 0s',
+    ],
   ]),
   ...creates('CommitRequest', 'CR-5', [
     ['no message, nothing to commit is fine', { 'spec.message': undefined, 'spec.whenNothingToCommit': 'Resolve' }],
@@ -247,7 +384,11 @@ const commitRequest: readonly AdmissionCase[] = [
   ...['attachTimeout', 'idleTimeout', 'maxDuration'].flatMap((field) =>
     creates('CommitRequest', 'CR-6', [
       [`${field} at its end`, { 'spec.window.maxDuration': '5m', [`spec.window.${field}`]: '5m' }],
-      [`${field} beyond its end`, { 'spec.window.maxDuration': '5m', [`spec.window.${field}`]: '301s' }, `spec.window.${field} must be between 0s and 5m`],
+      [
+        `${field} beyond its end`,
+        { 'spec.window.maxDuration': '5m', [`spec.window.${field}`]: '301s' },
+        `spec.window.${field} must be between 0s and 5m`,
+      ],
     ]),
   ),
   ...creates('CommitRequest', 'CR-7', [
@@ -282,9 +423,21 @@ const claims: readonly AdmissionCase[] = (
   ]),
   ...updates(kind, 'CL-2', [
     ['another interval is fine', { 'spec.convergeInterval': '1h' }],
-    ['another cluster', { 'spec.kubeProviderRef.name': 'other' }, 'are immutable; delete the claim, wait for the release, create a new one'],
-    ['another branch', { 'spec.gitBranchRef.name': 'other' }, 'are immutable; delete the claim, wait for the release, create a new one'],
-    ['another applier', { [`spec.${ref}.name`]: 'other' }, 'are immutable; delete the claim, wait for the release, create a new one'],
+    [
+      'another cluster',
+      { 'spec.kubeProviderRef.name': 'other' },
+      'are immutable; delete the claim, wait for the release, create a new one',
+    ],
+    [
+      'another branch',
+      { 'spec.gitBranchRef.name': 'other' },
+      'are immutable; delete the claim, wait for the release, create a new one',
+    ],
+    [
+      'another applier',
+      { [`spec.${ref}.name`]: 'other' },
+      'are immutable; delete the claim, wait for the release, create a new one',
+    ],
   ]),
   ...creates(kind, 'CL-3', [
     ['the least', { 'spec.timeout': '30s' }],
@@ -310,13 +463,25 @@ const selectors: readonly AdmissionCase[] = (
   ...creates(kind, 'LS-1', [
     [`${path} with keys with and without prefix`, { [path]: { matchLabels: { tier: 'a', 'example.com/b': '' } } }],
     [`${path} with what is no label key`, { [path]: { matchLabels: { 'a b': 'c' } } }, 'every key must be a label key'],
-    [`${path} with too long a key`, { [path]: { matchLabels: { ['a'.repeat(318)]: 'c' } } }, 'every key must be a label key'],
+    [
+      `${path} with too long a key`,
+      { [path]: { matchLabels: { ['a'.repeat(318)]: 'c' } } },
+      'every key must be a label key',
+    ],
   ]),
   ...creates(kind, 'WR-4', [
     [`${path}: Exists without values`, { [path]: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } }],
-    [`${path}: Exists with values`, { [path]: { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] } }, badOperator],
+    [
+      `${path}: Exists with values`,
+      { [path]: { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] } },
+      badOperator,
+    ],
     [`${path}: In without values`, { [path]: { matchExpressions: [{ key: 'a', operator: 'In' }] } }, badOperator],
-    [`${path}: NotIn with no values`, { [path]: { matchExpressions: [{ key: 'a', operator: 'NotIn', values: [] }] } }, badOperator],
+    [
+      `${path}: NotIn with no values`,
+      { [path]: { matchExpressions: [{ key: 'a', operator: 'NotIn', values: [] }] } },
+      badOperator,
+    ],
   ]),
 ]);
 

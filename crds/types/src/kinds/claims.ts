@@ -1,8 +1,45 @@
-import { falseOr, gate, good, grantRows, notice, progresses, shows, stalls, unknownOr, unsure, waits } from '../conditions-table.js';
+import {
+  falseOr,
+  gate,
+  good,
+  grantRows,
+  notice,
+  progresses,
+  shows,
+  stalls,
+  unknownOr,
+  unsure,
+  waits,
+} from '../conditions-table.js';
 import { durationMaxLength, durationOrZeroPattern, toNanoseconds } from '../duration.js';
-import { ageColumn, defineKind, detail, fact, messageColumn, readyColumn, reasonColumn, showing, wideShowing, type Column } from '../kind.js';
+import {
+  ageColumn,
+  defineKind,
+  detail,
+  fact,
+  messageColumn,
+  readyColumn,
+  reasonColumn,
+  showing,
+  wideShowing,
+  type Column,
+} from '../kind.js';
 import { rule, type Rule } from '../schema/rule.js';
-import { boolean, count, immutable, intOrString, integer, list, map, object, oneOf, optional, string, time, withDefault } from '../schema/schema.js';
+import {
+  boolean,
+  count,
+  immutable,
+  intOrString,
+  integer,
+  list,
+  map,
+  object,
+  oneOf,
+  optional,
+  string,
+  time,
+  withDefault,
+} from '../schema/schema.js';
 import { clusterRef, commitId, dnsLabel, dnsSubdomain, duration, handled, localRef } from '../schema/shapes.js';
 
 const isConvergeInterval = (value: number | string): boolean => {
@@ -13,12 +50,19 @@ const isConvergeInterval = (value: number | string): boolean => {
 const applierRef = (doc: string) =>
   object(doc, {
     name: dnsSubdomain('Name of the applier object.'),
-    namespace: optional(dnsLabel("Namespace of the applier object, in the provider's cluster."), "the claim's own namespace"),
+    namespace: optional(
+      dnsLabel("Namespace of the applier object, in the provider's cluster."),
+      "the claim's own namespace",
+    ),
   });
 
 const shared = {
-  kubeProviderRef: immutable(clusterRef('KubeProvider of the cluster the applier object lives in. No default: a write permission is named.')),
-  gitBranchRef: immutable(localRef("GitBranch, in the namespace of this object: the branch's owner decides who drives appliers from it.")),
+  kubeProviderRef: immutable(
+    clusterRef('KubeProvider of the cluster the applier object lives in. No default: a write permission is named.'),
+  ),
+  gitBranchRef: immutable(
+    localRef("GitBranch, in the namespace of this object: the branch's owner decides who drives appliers from it."),
+  ),
   convergeInterval: withDefault(
     intOrString('How often the tip is applied without being asked; 0 is off.', {
       max: durationMaxLength,
@@ -34,12 +78,22 @@ const shared = {
     }),
     '1m',
   ),
-  timeout: withDefault(duration('Longest time an apply may take.', 'CL-3', { path: 'spec.timeout', least: '30s', most: '1h' }), '5m'),
+  timeout: withDefault(
+    duration('Longest time an apply may take.', 'CL-3', { path: 'spec.timeout', least: '30s', most: '1h' }),
+    '5m',
+  ),
   suspend: withDefault(boolean('Keep the hold, ask for nothing.'), false),
-  releasePolicy: withDefault(oneOf('What the applier is left with when the claim goes.', ['Restore', 'Resume', 'KeepHeld']), 'Restore'),
+  releasePolicy: withDefault(
+    oneOf('What the applier is left with when the claim goes.', ['Restore', 'Resume', 'KeepHeld']),
+    'Restore',
+  ),
   whenRefused: withDefault(oneOf('What a refused edit leads to.', ['Withhold', 'Apply']), 'Withhold'),
   applierFieldManagers: optional(
-    list('Field managers of the applier: explains its events, never drops them.', string('Field manager.', { min: 1, max: 128 }), { min: 1, max: 8 }),
+    list(
+      'Field managers of the applier: explains its events, never drops them.',
+      string('Field manager.', { min: 1, max: 128 }),
+      { min: 1, max: 8 },
+    ),
     'decided by the applier plugin',
   ),
 };
@@ -55,7 +109,9 @@ const sameRefs = (ref: string): Rule => {
     fieldPath: `.${ref}`,
     reason: 'FieldValueForbidden',
     holds: (self, old) =>
-      fields.every((field) => self[field]?.name === old[field]?.name && self[field]?.namespace === old[field]?.namespace),
+      fields.every(
+        (field) => self[field]?.name === old[field]?.name && self[field]?.namespace === old[field]?.namespace,
+      ),
   });
 };
 
@@ -90,7 +146,10 @@ const status = object('What was observed.', {
     }),
   ),
   tip: optional(
-    object('Tip of the branch.', { commit: optional(commitId('Commit.')), own: optional(boolean('Whether we made it.')) }),
+    object('Tip of the branch.', {
+      commit: optional(commitId('Commit.')),
+      own: optional(boolean('Whether we made it.')),
+    }),
   ),
   applied: optional(
     object('What was applied last.', {
@@ -145,7 +204,14 @@ const conditions = [
     'Validated',
     'The declaration can be used.',
     good('Succeeded'),
-    stalls('GitBranchNotFound', 'KubeProviderNotFound', 'NoCoveredTarget', 'InvalidSpec', 'RetiredField', 'PluginUnavailable'),
+    stalls(
+      'GitBranchNotFound',
+      'KubeProviderNotFound',
+      'NoCoveredTarget',
+      'InvalidSpec',
+      'RetiredField',
+      'PluginUnavailable',
+    ),
   ),
   gate('ClaimAllowed', 'The KubeProvider admits this claim.', ...grantRows),
   gate(
@@ -176,7 +242,14 @@ const conditions = [
     'The tip is applied.',
     good('Applied'),
     falseOr(['none', 'progress'], 'Behind'),
-    progresses('TargetRefused', 'SourceFailed', 'SourceBehind', 'AppliedUnhealthy', 'BlockedBySyncWindow', 'OperationNotStarted'),
+    progresses(
+      'TargetRefused',
+      'SourceFailed',
+      'SourceBehind',
+      'AppliedUnhealthy',
+      'BlockedBySyncWindow',
+      'OperationNotStarted',
+    ),
     falseOr(['progress', 'stalled'], 'ApplyFailed'),
     stalls('PathMissing', 'WouldEmptyFolder', 'SourceStalled'),
     unknownOr(['progress'], 'Timeout', 'Unpublished', 'Waiting'),

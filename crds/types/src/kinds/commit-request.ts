@@ -31,11 +31,15 @@ interface Request {
 const notBlank = '[^\\t-\\r \\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}]';
 const notBlankHere = /[^\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/u;
 
-const within = (doc: string, field: string) => duration(doc, 'CR-6', { path: `spec.window.${field}`, least: '0s', most: '5m' });
+const within = (doc: string, field: string) =>
+  duration(doc, 'CR-6', { path: `spec.window.${field}`, least: '0s', most: '5m' });
 const window = object(
   'Which edits the commit takes.',
   {
-    attach: withDefault(oneOf('The open window, or else the next one; or only the next one.', ['CurrentOrNext', 'Next']), 'CurrentOrNext'),
+    attach: withDefault(
+      oneOf('The open window, or else the next one; or only the next one.', ['CurrentOrNext', 'Next']),
+      'CurrentOrNext',
+    ),
     attachTimeout: withDefault(within('How long to wait for a window.', 'attachTimeout'), '2s'),
     idleTimeout: optional(within('Quiet time after which the window closes.', 'idleTimeout'), 'no idle close'),
     maxDuration: withDefault(within('Longest time the window stays open.', 'maxDuration'), '2s'),
@@ -165,12 +169,32 @@ export const commitRequest = defineKind({
       good('AttributedFromAdmission'),
       shows('CommitterFallback', 'AuthorCaptureDisabled'),
     ),
-    notice('Pushed', 'The commit is on the remote. Not a gate.', unsure('Progressing'), good('Succeeded'), shows('NothingPushed')),
+    notice(
+      'Pushed',
+      'The commit is on the remote. Not a gate.',
+      unsure('Progressing'),
+      good('Succeeded'),
+      shows('NothingPushed'),
+    ),
   ],
   ready: [
-    progresses('Progressing', 'WaitingForWorker', 'WaitingForWindow', 'CollectingWindow', 'ApplyInProgress', 'WaitingForPush'),
+    progresses(
+      'Progressing',
+      'WaitingForWorker',
+      'WaitingForWindow',
+      'CollectingWindow',
+      'ApplyInProgress',
+      'WaitingForPush',
+    ),
     good('Committed', 'AlreadyPresent', 'NoWindow', 'WindowMismatch'),
-    stalls('TargetSuspended', 'RenderDiverged', 'WriteRefused', 'FinalizeFailed', 'GitTargetNotFound', 'TargetNotAllowed'),
+    stalls(
+      'TargetSuspended',
+      'RenderDiverged',
+      'WriteRefused',
+      'FinalizeFailed',
+      'GitTargetNotFound',
+      'TargetNotAllowed',
+    ),
   ],
   columns: [
     fact('GitTarget', '.spec.gitTargetRef.name', 'GitTarget whose edits are saved.'),

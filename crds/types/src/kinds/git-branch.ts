@@ -1,8 +1,28 @@
-import { falseOr, gate, good, grantRows, notice, progresses, shows, stalls, unknownOr, unsure, waits } from '../conditions-table.js';
+import {
+  falseOr,
+  gate,
+  good,
+  grantRows,
+  notice,
+  progresses,
+  shows,
+  stalls,
+  unknownOr,
+  unsure,
+  waits,
+} from '../conditions-table.js';
 import { ageColumn, defineKind, detail, fact, messageColumn, readyColumn, reasonColumn, wideShowing } from '../kind.js';
 import { rule } from '../schema/rule.js';
 import { count, immutable, list, object, oneOf, optional, string, time } from '../schema/schema.js';
-import { branchName, commitId, folderPath, grantedRef, handled, namespaceMatcher, sameGrantedRef } from '../schema/shapes.js';
+import {
+  branchName,
+  commitId,
+  folderPath,
+  grantedRef,
+  handled,
+  namespaceMatcher,
+  sameGrantedRef,
+} from '../schema/shapes.js';
 
 const spec = object(
   'Which branch of which provider, and who may write it.',
@@ -10,7 +30,11 @@ const spec = object(
     gitProviderRef: immutable(grantedRef('GitProvider whose credential is borrowed; it must admit this branch.')),
     branch: immutable(branchName('Short name of the branch that is written.', 'GB-3', 'spec.branch')),
     parentBranch: optional(
-      branchName('Where the branch starts while it does not exist on the remote. Takes effect the next time it is absent.', 'GB-3', 'spec.parentBranch'),
+      branchName(
+        'Where the branch starts while it does not exist on the remote. Takes effect the next time it is absent.',
+        'GB-3',
+        'spec.parentBranch',
+      ),
       "the remote's default branch",
     ),
     allowedGitTargets: optional(
@@ -71,7 +95,14 @@ const status = object('What was observed.', {
   ),
   gitTargetCount: optional(count('Admitted GitTarget objects.')),
   state: optional(
-    oneOf('What the branch worker is doing; a snapshot.', ['Idle', 'Collecting', 'Retaining', 'Publishing', 'Recovering', 'Draining']),
+    oneOf('What the branch worker is doing; a snapshot.', [
+      'Idle',
+      'Collecting',
+      'Retaining',
+      'Publishing',
+      'Recovering',
+      'Draining',
+    ]),
   ),
   retained: optional(
     object('Work that is not published yet. Absent when there is none.', {

@@ -2,7 +2,18 @@ import { gate, good, falseOr, optionalGate, stalls, waits } from '../conditions-
 import { ageColumn, defineKind, detail, fact, messageColumn, readyColumn, reasonColumn, wideShowing } from '../kind.js';
 import { hasPassword, isRepositoryUrl, passwordInUrl, scpForm, urlForm } from '../repository-url.js';
 import { rule } from '../schema/rule.js';
-import { block, boolean, count, immutable, list, object, optional, string, time, withDefault } from '../schema/schema.js';
+import {
+  block,
+  boolean,
+  count,
+  immutable,
+  list,
+  object,
+  optional,
+  string,
+  time,
+  withDefault,
+} from '../schema/schema.js';
 import { glob, handled, namespaceMatcher, secretRef, trustRef } from '../schema/shapes.js';
 
 const celText = (pattern: string): string => pattern.replaceAll('\\', '\\\\');
@@ -18,7 +29,8 @@ const spec = object(
           rule<string>({
             id: 'GP-2',
             cel: `self.matches('${celText(urlForm)}') || self.matches('${celText(scpForm)}')`,
-            message: 'spec.url must be https://host/path, http://host/path, ssh://[user@]host/path or [user@]host:path, without query, fragment, blank or backslash',
+            message:
+              'spec.url must be https://host/path, http://host/path, ssh://[user@]host/path or [user@]host:path, without query, fragment, blank or backslash',
             holds: (self) => isRepositoryUrl(self),
           }),
           rule<string>({
@@ -34,14 +46,19 @@ const spec = object(
     knownHostsRef: optional(trustRef('Host keys for SSH; ignored for HTTP.')),
     tls: optional(
       object('Trust for HTTPS.', {
-        caRef: optional(trustRef('Certificates that are trusted in addition to the system roots.'), 'system roots alone'),
+        caRef: optional(
+          trustRef('Certificates that are trusted in addition to the system roots.'),
+          'system roots alone',
+        ),
       }),
     ),
     proxy: optional(
       object(
         'HTTP proxy on the way to the host.',
         {
-          url: optional(string('Address of the proxy, without a user.', { min: 1, max: 512, pattern: '^https?://[^\\s/@?#]+$' })),
+          url: optional(
+            string('Address of the proxy, without a user.', { min: 1, max: 512, pattern: '^https?://[^\\s/@?#]+$' }),
+          ),
           secretRef: optional(secretRef('Secret with keys username and password.')),
         },
         {
@@ -77,7 +94,10 @@ const spec = object(
             'Signs every commit with an SSH key.',
             {
               secretRef: secretRef('Secret with the signing key, in the namespace of this object.'),
-              generateWhenMissing: withDefault(boolean('Create or complete the Secret; a key that is there is never replaced.'), false),
+              generateWhenMissing: withDefault(
+                boolean('Create or complete the Secret; a key that is there is never replaced.'),
+                false,
+              ),
             },
             {
               rules: [
@@ -100,7 +120,10 @@ const spec = object(
         'Which GitBranch objects may use this provider. Entries are alternatives; an absent or empty list admits nobody.',
         object('Admits a GitBranch when all parts match.', {
           namespaces: optional(namespaceMatcher('Where the GitBranch lives.'), "the provider's own namespace only"),
-          branches: list('Branch names it may have; `**` is any branch, `{namespace}` its namespace.', glob('Glob.'), { min: 1, max: 64 }),
+          branches: list('Branch names it may have; `**` is any branch, `{namespace}` its namespace.', glob('Glob.'), {
+            min: 1,
+            max: 64,
+          }),
         }),
         { max: 64 },
       ),

@@ -20,7 +20,9 @@ const spec = object(
     ),
     secretRef: secretRef('Secret that proves the sender, in the namespace of this object.'),
     namespaces: optional(
-      namespaceMatcher("Namespaces whose GitProvider objects it may wake. Only a receiver in the operator's namespace may set it."),
+      namespaceMatcher(
+        "Namespaces whose GitProvider objects it may wake. Only a receiver in the operator's namespace may set it.",
+      ),
       'own namespace',
     ),
     suspend: withDefault(boolean('Answer 404.'), false),
@@ -70,7 +72,12 @@ export const gitReceiver = defineKind({
       good('Succeeded'),
       stalls('SecretNotFound', 'SecretMalformed', 'ScopeNotAllowed', 'ListenerDisabled', 'InvalidSpec', 'RetiredField'),
     ),
-    notice('Receiving', 'A verified delivery came. Not a gate: it never moves Ready.', unsure('NoDelivery'), good('Received')),
+    notice(
+      'Receiving',
+      'A verified delivery came. Not a gate: it never moves Ready.',
+      unsure('NoDelivery'),
+      good('Received'),
+    ),
   ],
   ready: [],
   columns: [

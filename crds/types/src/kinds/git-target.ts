@@ -1,16 +1,52 @@
-import { falseOr, gate, good, grantRows, notice, progresses, shows, stalls, unknownOr, unsure, waits } from '../conditions-table.js';
+import {
+  falseOr,
+  gate,
+  good,
+  grantRows,
+  notice,
+  progresses,
+  shows,
+  stalls,
+  unknownOr,
+  unsure,
+  waits,
+} from '../conditions-table.js';
 import { toNanoseconds } from '../duration.js';
 import { ageColumn, defineKind, detail, fact, messageColumn, readyColumn, reasonColumn, wideShowing } from '../kind.js';
 import { rule } from '../schema/rule.js';
-import { block, boolean, count, immutable, list, map, object, oneOf, optional, set, string, time, withDefault } from '../schema/schema.js';
-import { clusterRef, commitId, duration, folderPath, grantedRef, handled, sameGrantedRef, secretRef } from '../schema/shapes.js';
+import {
+  block,
+  boolean,
+  count,
+  immutable,
+  list,
+  map,
+  object,
+  oneOf,
+  optional,
+  set,
+  string,
+  time,
+  withDefault,
+} from '../schema/schema.js';
+import {
+  clusterRef,
+  commitId,
+  duration,
+  folderPath,
+  grantedRef,
+  handled,
+  sameGrantedRef,
+  secretRef,
+} from '../schema/shapes.js';
 import { sourceReachableRows } from './kube-provider.js';
 
 const template = (doc: string) => string(doc, { min: 1, max: 16384 });
 const placementTemplate = (doc: string) => string(doc, { min: 1, max: 512 });
 const filterId = string('Id of a filter.', { min: 1, max: 63, pattern: '^(\\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$' });
 const agePublicKey = string('Recipient.', { max: 62, pattern: '^age1[ac-hj-np-z02-9]{58}$' });
-const immutableTail = (field: string, what: string): string => `spec.${field} is immutable; delete and recreate the GitTarget to change ${what}`;
+const immutableTail = (field: string, what: string): string =>
+  `spec.${field} is immutable; delete and recreate the GitTarget to change ${what}`;
 
 const commitWindow = object(
   'When pending edits become a commit.',
@@ -24,7 +60,11 @@ const commitWindow = object(
       '5s',
     ),
     maxDuration: withDefault(
-      duration('Longest time a window stays open.', 'GT-8', { path: 'spec.commit.window.maxDuration', least: '0s', most: '24h' }),
+      duration('Longest time a window stays open.', 'GT-8', {
+        path: 'spec.commit.window.maxDuration',
+        least: '0s',
+        most: '24h',
+      }),
       '1m',
     ),
   },
@@ -52,10 +92,16 @@ const encryption = object(
   'How sensitive objects are encrypted. There is no way to write them in clear.',
   {
     provider: withDefault(
-      string('Writer plugin that encrypts; only `sops` ships.', { min: 1, max: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+      string('Writer plugin that encrypts; only `sops` ships.', {
+        min: 1,
+        max: 63,
+        pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+      }),
       'sops',
     ),
-    secretRef: optional(secretRef('Secret with age identities, in the namespace of this object. Never needed to write.')),
+    secretRef: optional(
+      secretRef('Secret with age identities, in the namespace of this object. Never needed to write.'),
+    ),
     age: block(
       object('age recipients.', {
         enabled: withDefault(boolean('Use age; without it there are no recipients.'), false),
@@ -64,8 +110,14 @@ const encryption = object(
             'Who can read.',
             {
               publicKeys: withDefault(set('Recipients, by public key.', agePublicKey, { max: 64 }), []),
-              extractFromSecret: withDefault(boolean('Derive recipients from every *.agekey entry of the Secret.'), false),
-              generateWhenMissing: withDefault(boolean('Create the Secret with a fresh identity when it is missing.'), false),
+              extractFromSecret: withDefault(
+                boolean('Derive recipients from every *.agekey entry of the Secret.'),
+                false,
+              ),
+              generateWhenMissing: withDefault(
+                boolean('Create the Secret with a fresh identity when it is missing.'),
+                false,
+              ),
             },
             {
               rules: [
@@ -82,15 +134,24 @@ const encryption = object(
         ),
       }),
     ),
-    recipientsFrom: withDefault(oneOf('Who decides the readers: this target, or the repository.', ['Target', 'Repository']), 'Target'),
+    recipientsFrom: withDefault(
+      oneOf('Who decides the readers: this target, or the repository.', ['Target', 'Repository']),
+      'Target',
+    ),
     encryptedRegex: withDefault(
-      string('RE2 expression of the keys whose values are encrypted; may widen, never to nothing.', { min: 1, max: 512 }),
+      string('RE2 expression of the keys whose values are encrypted; may widen, never to nothing.', {
+        min: 1,
+        max: 512,
+      }),
       '^(data|stringData)$',
     ),
   },
   {
     rules: [
-      rule<{ readonly age?: { readonly recipients?: { readonly extractFromSecret?: boolean } }; readonly secretRef?: unknown }>({
+      rule<{
+        readonly age?: { readonly recipients?: { readonly extractFromSecret?: boolean } };
+        readonly secretRef?: unknown;
+      }>({
         id: 'GT-7',
         cel: '!(has(self.age) && has(self.age.recipients) && has(self.age.recipients.extractFromSecret) && self.age.recipients.extractFromSecret) || has(self.secretRef)',
         message: 'spec.encryption.age.recipients.extractFromSecret: true needs spec.encryption.secretRef',
@@ -105,16 +166,31 @@ const encryption = object(
 const spec = object(
   'Which folder of which branch, from which cluster, written how.',
   {
-    gitBranchRef: immutable(grantedRef('GitBranch that is written; it must admit this target. Stands in for providerRef and branch of earlier releases.')),
-    path: immutable(folderPath('Folder of the repository that this target owns; `.` is the root. It has no default on purpose.', 'GT-9', 'spec.path')),
-    kubeProviderRef: immutable(withDefault(clusterRef('KubeProvider that is read; it must admit this target.'), { name: 'default' })),
+    gitBranchRef: immutable(
+      grantedRef(
+        'GitBranch that is written; it must admit this target. Stands in for providerRef and branch of earlier releases.',
+      ),
+    ),
+    path: immutable(
+      folderPath(
+        'Folder of the repository that this target owns; `.` is the root. It has no default on purpose.',
+        'GT-9',
+        'spec.path',
+      ),
+    ),
+    kubeProviderRef: immutable(
+      withDefault(clusterRef('KubeProvider that is read; it must admit this target.'), { name: 'default' }),
+    ),
     commit: block(
       object('How commits are made.', {
         window: block(commitWindow),
         message: block(
           object('Templates of commit messages.', {
             liveTemplate: optional(template('Message of a live commit.'), 'built in'),
-            requestTemplate: optional(template('Message of a commit that a CommitRequest asked for.'), "the request's message verbatim"),
+            requestTemplate: optional(
+              template('Message of a commit that a CommitRequest asked for.'),
+              "the request's message verbatim",
+            ),
             reconcileTemplate: optional(template('Message of a commit that a snapshot made.'), 'built in'),
           }),
         ),
@@ -129,9 +205,12 @@ const spec = object(
               rule<Readonly<Record<string, string>>>({
                 id: 'GT-10',
                 cel: String.raw`self.all(k, k.size() <= 317 && k.matches('^([a-z0-9.-]+/)?[a-z0-9]+/[a-z0-9]([-a-z0-9]*[a-z0-9])?$'))`,
-                message: 'spec.placement.byType: every key must be [group/]version/resource, such as apps/v1/deployments or v1/secrets',
+                message:
+                  'spec.placement.byType: every key must be [group/]version/resource, such as apps/v1/deployments or v1/secrets',
                 holds: (self) =>
-                  Object.keys(self).every((k) => k.length <= 317 && /^([a-z0-9.-]+\/)?[a-z0-9]+\/[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u.test(k)),
+                  Object.keys(self).every(
+                    (k) => k.length <= 317 && /^([a-z0-9.-]+\/)?[a-z0-9]+\/[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u.test(k),
+                  ),
               }),
             ],
           }),
@@ -144,15 +223,27 @@ const spec = object(
     prune: block(
       object('When documents are removed.', {
         mode: withDefault(
-          oneOf('Never; OnEvent: when a deletion was observed; Always: also when a complete snapshot lacks the object.', ['Never', 'OnEvent', 'Always']),
+          oneOf(
+            'Never; OnEvent: when a deletion was observed; Always: also when a complete snapshot lacks the object.',
+            ['Never', 'OnEvent', 'Always'],
+          ),
           'OnEvent',
         ),
       }),
     ),
-    onRefusal: withDefault(oneOf('What an edit that cannot be written leads to.', ['Ignore', 'PushEmptyCommit']), 'Ignore'),
+    onRefusal: withDefault(
+      oneOf('What an edit that cannot be written leads to.', ['Ignore', 'PushEmptyCommit']),
+      'Ignore',
+    ),
     suspend: withDefault(boolean('Stop mirroring; files stay.'), false),
-    includeGenerated: withDefault(set('Filters to switch off, by id; `*` is every default filter.', filterId, { max: 32 }), []),
-    excludeGenerated: withDefault(set('Filters to switch on that are off by default, by id.', filterId, { max: 32 }), []),
+    includeGenerated: withDefault(
+      set('Filters to switch off, by id; `*` is every default filter.', filterId, { max: 32 }),
+      [],
+    ),
+    excludeGenerated: withDefault(
+      set('Filters to switch on that are off by default, by id.', filterId, { max: 32 }),
+      [],
+    ),
     encryption: optional(encryption, 'sensitive writes are refused'),
   },
   {
@@ -184,7 +275,8 @@ const spec = object(
         messageExpression:
           "'filter ' + self.includeGenerated.filter(i, i in self.excludeGenerated)[0] + ' is in spec.includeGenerated and in spec.excludeGenerated; list it once'",
         fieldPath: '.excludeGenerated',
-        holds: ({ includeGenerated = [], excludeGenerated = [] }) => !includeGenerated.some((id) => excludeGenerated.includes(id)),
+        holds: ({ includeGenerated = [], excludeGenerated = [] }) =>
+          !includeGenerated.some((id) => excludeGenerated.includes(id)),
         explain: ({ includeGenerated = [], excludeGenerated = [] }) =>
           `filter ${includeGenerated.find((id) => excludeGenerated.includes(id))} is in spec.includeGenerated and in spec.excludeGenerated; list it once`,
       }),
@@ -222,7 +314,9 @@ const status = object('What was observed.', {
     object('Layout of the folder, as last resolved.', {
       mode: optional(oneOf('Kind of layout.', ['Plain', 'KustomizeRoot', 'KustomizeOverlay'])),
       renderRoot: optional(string('Folder that is rendered.', { max: 512 })),
-      readOnlyBases: optional(list('Folders that are read, never written.', string('Folder.', { max: 512 }), { max: 16 })),
+      readOnlyBases: optional(
+        list('Folders that are read, never written.', string('Folder.', { max: 512 }), { max: 16 }),
+      ),
       resolvedAtCommit: optional(commitId('Commit it was resolved at.')),
       resolvedAt: optional(time('When it was resolved.')),
     }),
@@ -317,7 +411,14 @@ export const gitTarget = defineKind({
       'EncryptionConfigured',
       'Sensitive objects can be encrypted.',
       good('Succeeded', 'NotRequired'),
-      stalls('SecretNotFound', 'SecretMalformed', 'SecretCreateForbidden', 'NoRecipients', 'RecipientsDiverged', 'InvalidConfig'),
+      stalls(
+        'SecretNotFound',
+        'SecretMalformed',
+        'SecretCreateForbidden',
+        'NoRecipients',
+        'RecipientsDiverged',
+        'InvalidConfig',
+      ),
     ),
     gate(
       'GitPathAccepted',
@@ -340,7 +441,13 @@ export const gitTarget = defineKind({
       good('SingleKustomization', 'None'),
       shows('Ambiguous'),
     ),
-    gate('RenderMatchesLive', 'What the folder renders equals what is live.', waits('Rechecking'), good('Succeeded'), stalls('RenderDoesNotMatchLive')),
+    gate(
+      'RenderMatchesLive',
+      'What the folder renders equals what is live.',
+      waits('Rechecking'),
+      good('Succeeded'),
+      stalls('RenderDoesNotMatchLive'),
+    ),
     gate('StreamsRunning', 'Every followed collection is streaming.', ...streamRows),
   ],
   ready: [],

@@ -57,7 +57,9 @@ export interface ObjectOf<K extends KindName> {
   readonly status?: StatusOf<K>;
 }
 
-type RowsOf<C> = C extends { readonly type: infer T; readonly rows: readonly (infer R)[]; readonly mirrors: boolean } ? Contribution<T, R> : never;
+type RowsOf<C> = C extends { readonly type: infer T; readonly rows: readonly (infer R)[]; readonly mirrors: boolean }
+  ? Contribution<T, R>
+  : never;
 type Contribution<T, R> =
   | (R extends ReasonRow<infer S, infer N> ? { readonly type: T; readonly status: S; readonly reason: N } : never)
   | { readonly type: T; readonly status: 'True'; readonly reason: 'Succeeded' }
@@ -65,11 +67,13 @@ type Contribution<T, R> =
 /** Condition types of a kind, the trio excepted. */
 export type ConditionTypeOf<K extends KindName> = Kinds[K]['conditions'][number]['type'];
 type Declared<K extends KindName> = RowsOf<Kinds[K]['conditions'][number]>;
-type Mirrored<K extends KindName> = 'GitTargetReady' extends ConditionTypeOf<K>
-  ? { readonly type: 'GitTargetReady'; readonly status: Status; readonly reason: string }
-  : never;
-type ReadyOnly<K extends KindName> = Kinds[K]['ready'][number] extends ReasonRow<infer S, infer N>
-  ? { readonly type: 'Ready'; readonly status: S; readonly reason: N }
-  : never;
+type Mirrored<K extends KindName> =
+  'GitTargetReady' extends ConditionTypeOf<K>
+    ? { readonly type: 'GitTargetReady'; readonly status: Status; readonly reason: string }
+    : never;
+type ReadyOnly<K extends KindName> =
+  Kinds[K]['ready'][number] extends ReasonRow<infer S, infer N>
+    ? { readonly type: 'Ready'; readonly status: S; readonly reason: N }
+    : never;
 /** Status and reason pairs that the tables of a kind allow. */
 export type VerdictOf<K extends KindName> = Declared<K> | Mirrored<K> | ReadyOnly<K>;

@@ -1,7 +1,28 @@
 import { falseOr, gate, good, notice, optionalGate, progresses, stalls, unsure, waits } from '../conditions-table.js';
-import { ageColumn, defineKind, detail, messageColumn, readyColumn, reasonColumn, showing, wideShowing } from '../kind.js';
+import {
+  ageColumn,
+  defineKind,
+  detail,
+  messageColumn,
+  readyColumn,
+  reasonColumn,
+  showing,
+  wideShowing,
+} from '../kind.js';
 import { rule } from '../schema/rule.js';
-import { count, immutable, integer, list, object, oneOf, optional, set, string, time, withDefault } from '../schema/schema.js';
+import {
+  count,
+  immutable,
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  set,
+  string,
+  time,
+  withDefault,
+} from '../schema/schema.js';
 import { dnsSubdomain, glob, handled, namespaceMatcher } from '../schema/shapes.js';
 
 const connection = object(
@@ -13,7 +34,10 @@ const connection = object(
         "Secret with a kubeconfig, in the operator's namespace. Its content may rotate freely.",
         {
           name: dnsSubdomain('Name of the Secret.'),
-          key: optional(string('Key of the kubeconfig.', { min: 1, max: 253, pattern: '^[-._a-zA-Z0-9]+$' }), 'value, then value.yaml'),
+          key: optional(
+            string('Key of the kubeconfig.', { min: 1, max: 253, pattern: '^[-._a-zA-Z0-9]+$' }),
+            'value, then value.yaml',
+          ),
         },
         {
           rules: [
@@ -54,7 +78,9 @@ const clientCertificate = object(
   'Certificate that audit events of this cluster must be sent with.',
   {
     subjectAltName: optional(string('A subject alternative name of the certificate.', { min: 1, max: 253 })),
-    sha256Fingerprint: optional(string('SHA-256 of the certificate, lower-case hexadecimal.', { max: 64, pattern: '^[0-9a-f]{64}$' })),
+    sha256Fingerprint: optional(
+      string('SHA-256 of the certificate, lower-case hexadecimal.', { max: 64, pattern: '^[0-9a-f]{64}$' }),
+    ),
   },
   {
     rules: [
@@ -74,7 +100,10 @@ const deepEqual = (a: unknown, b: unknown): boolean => {
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && deepEqual((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+    keys.every(
+      (key) =>
+        Object.hasOwn(b, key) && deepEqual((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+    )
   );
 };
 
@@ -86,8 +115,14 @@ const spec = object(
       object(
         'Limits of the client; ignored for inCluster.',
         {
-          qps: optional(integer('Requests a second.', { min: 1, max: 1000, format: 'int32' }), 'flag --source-cluster-qps'),
-          burst: optional(integer('Requests at once.', { min: 1, max: 2000, format: 'int32' }), 'flag --source-cluster-burst'),
+          qps: optional(
+            integer('Requests a second.', { min: 1, max: 1000, format: 'int32' }),
+            'flag --source-cluster-qps',
+          ),
+          burst: optional(
+            integer('Requests at once.', { min: 1, max: 2000, format: 'int32' }),
+            'flag --source-cluster-burst',
+          ),
         },
         {
           rules: [
@@ -107,7 +142,10 @@ const spec = object(
     ),
     attribution: optional(
       object('Where the names of authors come from.', {
-        auditRoute: optional(dnsSubdomain('Route of the audit events of this cluster. Two providers may share one on purpose.'), 'metadata.name'),
+        auditRoute: optional(
+          dnsSubdomain('Route of the audit events of this cluster. Two providers may share one on purpose.'),
+          'metadata.name',
+        ),
         clientCertificate: optional(clientCertificate),
       }),
     ),
@@ -115,11 +153,17 @@ const spec = object(
       list(
         'Which GitTarget objects may read through this connection. Entries are alternatives.',
         object('Admits a GitTarget when all parts match.', {
-          namespaces: namespaceMatcher('Control-cluster namespaces whose GitTarget objects are admitted. Required: a cluster-scoped object has no own namespace.'),
+          namespaces: namespaceMatcher(
+            'Control-cluster namespaces whose GitTarget objects are admitted. Required: a cluster-scoped object has no own namespace.',
+          ),
           sourceNamespaces: optional(
             list(
               'Namespaces of the source cluster that WatchRule objects of such a target may read: names, `{namespace}`, or `*` alone.',
-              string('Namespace.', { min: 1, max: 63, pattern: '^(\\*|\\{namespace\\}|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$' }),
+              string('Namespace.', {
+                min: 1,
+                max: 63,
+                pattern: '^(\\*|\\{namespace\\}|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$',
+              }),
               {
                 min: 1,
                 max: 128,
@@ -145,9 +189,15 @@ const spec = object(
         'Which FluxClaim and ArgoCDClaim objects may hold appliers with this credential. Never implied by allowedGitTargets.',
         object('Admits a claim when all parts match.', {
           namespaces: namespaceMatcher('Control-cluster namespaces of the claims. Required.'),
-          kinds: optional(set('Kinds of claims.', oneOf('Kind.', ['FluxClaim', 'ArgoCDClaim']), { min: 1, max: 2 }), 'both'),
+          kinds: optional(
+            set('Kinds of claims.', oneOf('Kind.', ['FluxClaim', 'ArgoCDClaim']), { min: 1, max: 2 }),
+            'both',
+          ),
           applierNamespaces: optional(
-            list("Namespaces of this provider's cluster whose appliers may be held.", glob('Glob.'), { min: 1, max: 64 }),
+            list("Namespaces of this provider's cluster whose appliers may be held.", glob('Glob.'), {
+              min: 1,
+              max: 64,
+            }),
             '["{namespace}"]',
           ),
         }),
@@ -161,7 +211,8 @@ const spec = object(
       rule<{ readonly connection: unknown }>({
         id: 'KP-2',
         cel: 'self.connection == oldSelf.connection',
-        message: "spec.connection is immutable: a name must not silently mean another cluster; rotate the Secret's content instead, or delete and recreate",
+        message:
+          "spec.connection is immutable: a name must not silently mean another cluster; rotate the Secret's content instead, or delete and recreate",
         fieldPath: '.connection',
         reason: 'FieldValueForbidden',
         holds: (self, old) => deepEqual(self.connection, old.connection),
@@ -218,7 +269,11 @@ export const kubeProvider = defineKind({
         'RetiredField',
       ),
     ),
-    optionalGate('SourceClusterReachable', 'The API server answers. Absent while nobody uses the provider.', ...sourceReachableRows),
+    optionalGate(
+      'SourceClusterReachable',
+      'The API server answers. Absent while nobody uses the provider.',
+      ...sourceReachableRows,
+    ),
     notice(
       'AuditFactsReceived',
       'Audit events arrive on the route. Not a gate: it never moves Ready. Absent without attribution.',

@@ -33,7 +33,11 @@ const entryFields = {
     'the one served group that has the name',
   ),
   apiVersions: optional(
-    list('Versions, the first served one is used.', string('Version.', { min: 1, max: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }), { max: 8 }),
+    list(
+      'Versions, the first served one is used.',
+      string('Version.', { min: 1, max: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+      { max: 8 },
+    ),
     'the preferred served version',
   ),
   objectSelector: optional(objectSelector('Labels an object must have; evaluated by the API server.'), 'all objects'),
@@ -57,7 +61,12 @@ const named = rule<{ readonly name: string }>({
 
 const status = object('What was observed.', { ...handled, streams: optional(streams) });
 
-const validated = gate('Validated', 'The declaration can be used.', good('Succeeded'), stalls('GitTargetNotFound', 'InvalidSpec', 'RetiredField'));
+const validated = gate(
+  'Validated',
+  'The declaration can be used.',
+  good('Succeeded'),
+  stalls('GitTargetNotFound', 'InvalidSpec', 'RetiredField'),
+);
 const resolved = gate(
   'ResourcesResolved',
   'Every entry names types that can be followed.',
@@ -68,7 +77,7 @@ const resolved = gate(
   waits('AwaitingDiscovery'),
 );
 const targetReady = mirrorGate('GitTargetReady', "Mirrors the target's Ready: status and reason.");
-const running = gate('StreamsRunning', "Every collection of this rule is streaming.", ...streamRows);
+const running = gate('StreamsRunning', 'Every collection of this rule is streaming.', ...streamRows);
 
 const targetColumn = fact('GitTarget', '.spec.gitTargetRef.name', 'GitTarget the objects go into.');
 const streamsColumn = fact('Streams', '.status.streams.summary', 'Streams that run, of all.');
@@ -88,11 +97,14 @@ export const watchRule = defineKind({
         {
           ...entryFields,
           sourceNamespace: optional(
-            string('Namespace of the source cluster; `*` is one cluster-wide collection. Anything but the own namespace needs a grant of the KubeProvider.', {
-              min: 1,
-              max: 63,
-              pattern: '^(\\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$',
-            }),
+            string(
+              'Namespace of the source cluster; `*` is one cluster-wide collection. Anything but the own namespace needs a grant of the KubeProvider.',
+              {
+                min: 1,
+                max: 63,
+                pattern: '^(\\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$',
+              },
+            ),
             "the rule's own namespace",
           ),
         },
@@ -143,7 +155,11 @@ export const clusterWatchRule = defineKind({
       { name: dnsSubdomain('Name of the GitTarget.'), namespace: dnsLabel('Namespace of the GitTarget.') },
       { rules: [named] },
     ),
-    rules: list('An object is selected if any entry selects it.', object('One selection.', entryFields, { rules: entryRules }), { min: 1, max: 64 }),
+    rules: list(
+      'An object is selected if any entry selects it.',
+      object('One selection.', entryFields, { rules: entryRules }),
+      { min: 1, max: 64 },
+    ),
   }),
   status,
   conditions: [validated, resolved, targetReady, running],

@@ -14,7 +14,9 @@ function fill(node: Node, value: unknown): unknown {
     case 'list':
       return Array.isArray(value) ? value.map((item) => fill(node.item, item)) : value;
     case 'map':
-      return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(node.value, item)])) : value;
+      return isRecord(value)
+        ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(node.value, item)]))
+        : value;
     case 'object':
       return isRecord(value) ? { ...value, ...filled(node.fields, value) } : value;
     case 'string':
@@ -25,7 +27,10 @@ function fill(node: Node, value: unknown): unknown {
   }
 }
 
-function filled(fields: Readonly<Record<string, Field>>, value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function filled(
+  fields: Readonly<Record<string, Field>>,
+  value: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const [name, { node }] of Object.entries(fields)) {
     const given = value[name] ?? (node.block ? {} : structuredClone(node.default));
@@ -34,4 +39,5 @@ function filled(fields: Readonly<Record<string, Field>>, value: Readonly<Record<
   return result;
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -75,7 +75,9 @@ export type EffectiveOf<X> = X extends Schema<unknown, infer E, Presence> ? E : 
 
 export type Shape = Readonly<Record<string, Schema>>;
 type Flat<T> = { readonly [K in keyof T]: T[K] };
-type KeysWith<F extends Shape, P extends Presence> = { [K in keyof F]: F[K]['presence'] extends P ? K : never }[keyof F];
+type KeysWith<F extends Shape, P extends Presence> = {
+  [K in keyof F]: F[K]['presence'] extends P ? K : never;
+}[keyof F];
 export type StoredShape<F extends Shape> = Flat<
   { readonly [K in KeysWith<F, 'required'>]: StoredOf<F[K]> } & {
     readonly [K in KeysWith<F, 'optional' | 'defaulted'>]?: StoredOf<F[K]>;
@@ -108,7 +110,10 @@ export const string = (doc: string, options: StringOptions): Schema<string, stri
   return required({ type: 'string', ...common(doc, rules === undefined ? {} : { rules }), ...rest });
 };
 /** One of a closed set of words. */
-export const oneOf = <const V extends readonly string[]>(doc: string, values: V): Schema<V[number], V[number], 'required'> =>
+export const oneOf = <const V extends readonly string[]>(
+  doc: string,
+  values: V,
+): Schema<V[number], V[number], 'required'> =>
   required({ type: 'string', ...common(doc, {}), values, max: Math.max(...values.map((value) => value.length)) });
 /** An instant, RFC 3339. */
 export const time = (doc: string): Schema<string, string, 'required'> =>
@@ -119,7 +124,8 @@ export const integer = (
 ): Schema<number, number, 'required'> => required({ type: 'integer', ...common(doc, {}), ...options });
 /** A quantity that is never negative. */
 export const count = (doc: string): Schema<number, number, 'required'> => integer(doc, { min: 0, format: 'int64' });
-export const boolean = (doc: string): Schema<boolean, boolean, 'required'> => required({ type: 'boolean', ...common(doc, {}) });
+export const boolean = (doc: string): Schema<boolean, boolean, 'required'> =>
+  required({ type: 'boolean', ...common(doc, {}) });
 export const intOrString = (
   doc: string,
   options: Extra & { readonly max: number; readonly pattern: string },
@@ -133,13 +139,26 @@ interface ListOptions extends Extra {
   readonly max: number;
 }
 type Many<X> = Schema<readonly StoredOf<X>[], readonly EffectiveOf<X>[], 'required'>;
-const listOf = <X extends Schema>(doc: string, item: X, options: ListOptions, kind: Pick<ListNode, 'list' | 'key'>): Many<X> => {
+const listOf = <X extends Schema>(
+  doc: string,
+  item: X,
+  options: ListOptions,
+  kind: Pick<ListNode, 'list' | 'key'>,
+): Many<X> => {
   const { rules, ...rest } = options;
-  return required({ type: 'list', ...common(doc, rules === undefined ? {} : { rules }), ...rest, ...kind, item: item.node });
+  return required({
+    type: 'list',
+    ...common(doc, rules === undefined ? {} : { rules }),
+    ...rest,
+    ...kind,
+    item: item.node,
+  });
 };
-export const list = <X extends Schema>(doc: string, item: X, options: ListOptions): Many<X> => listOf(doc, item, options, { list: 'atomic' });
+export const list = <X extends Schema>(doc: string, item: X, options: ListOptions): Many<X> =>
+  listOf(doc, item, options, { list: 'atomic' });
 /** A list without repetition. */
-export const set = <X extends Schema>(doc: string, item: X, options: ListOptions): Many<X> => listOf(doc, item, options, { list: 'set' });
+export const set = <X extends Schema>(doc: string, item: X, options: ListOptions): Many<X> =>
+  listOf(doc, item, options, { list: 'set' });
 /** A list whose items are told apart by one of their fields. */
 export const keyedList = <X extends Schema>(doc: string, item: X, key: string, options: ListOptions): Many<X> =>
   listOf(doc, item, options, { list: 'map', key });
@@ -151,10 +170,17 @@ export const map = <X extends Schema>(
   const { rules, ...rest } = options;
   return required({ type: 'map', ...common(doc, rules === undefined ? {} : { rules }), ...rest, value: value.node });
 };
-export const object = <const F extends Shape>(doc: string, fields: F, extra: Extra = {}): Schema<StoredShape<F>, EffectiveShape<F>, 'required'> =>
-  required({ type: 'object', ...common(doc, extra), fields });
+export const object = <const F extends Shape>(
+  doc: string,
+  fields: F,
+  extra: Extra = {},
+): Schema<StoredShape<F>, EffectiveShape<F>, 'required'> => required({ type: 'object', ...common(doc, extra), fields });
 
-const changed = <S, E, P extends Presence>(schema: Schema<S, E>, change: Partial<Common>, presence: P): Schema<S, E, P> => ({
+const changed = <S, E, P extends Presence>(
+  schema: Schema<S, E>,
+  change: Partial<Common>,
+  presence: P,
+): Schema<S, E, P> => ({
   node: { ...schema.node, ...change },
   presence,
 });
@@ -165,7 +191,8 @@ export const optional = <S, E>(schema: Schema<S, E>, defaultDoc?: string): Schem
 export const withDefault = <S, E>(schema: Schema<S, E>, value: NoInfer<S>): Schema<S, E, 'defaulted'> =>
   changed(schema, { default: value }, 'defaulted');
 /** May be left out; readers see it filled from the defaults of its fields, stored objects stay as written. */
-export const block = <S, E>(schema: Schema<S, E>): Schema<S, E, 'defaulted'> => changed(schema, { block: true }, 'defaulted');
+export const block = <S, E>(schema: Schema<S, E>): Schema<S, E, 'defaulted'> =>
+  changed(schema, { block: true }, 'defaulted');
 /** May not change after creation. The transition rule stands on an object around it. */
 export const immutable = <S, E, P extends Presence>(schema: Schema<S, E, P>): Schema<S, E, P> =>
   changed(schema, { immutable: true }, schema.presence);

@@ -17,12 +17,19 @@ export const clusterRef = (doc: string) => object(doc, { name: dnsSubdomain('Nam
 export const grantedRef = (doc: string) =>
   object(doc, {
     name: dnsSubdomain('Name of the object.'),
-    namespace: optional(dnsLabel('Namespace of the object. Adding or removing it later changes the reference.'), "the object's own namespace"),
+    namespace: optional(
+      dnsLabel('Namespace of the object. Adding or removing it later changes the reference.'),
+      "the object's own namespace",
+    ),
   });
 export const namespacedRef = (doc: string) =>
   object(doc, { name: dnsSubdomain('Name of the object.'), namespace: dnsLabel('Namespace of the object.') });
 export const secretRef = (doc: string, rules: readonly Rule[] = []) =>
-  object(doc, { name: dnsSubdomain('Name of the Secret. An empty name is refused: it never means "no Secret".') }, { rules });
+  object(
+    doc,
+    { name: dnsSubdomain('Name of the Secret. An empty name is refused: it never means "no Secret".') },
+    { rules },
+  );
 export const trustRef = (doc: string) =>
   object(doc, {
     kind: withDefault(oneOf('What holds the trust material.', ['ConfigMap', 'Secret']), 'ConfigMap'),
@@ -30,7 +37,11 @@ export const trustRef = (doc: string) =>
   });
 
 /** A Go duration within bounds; the bound keeps out values that overflow a parser. */
-export const duration = (doc: string, id: string, bounds: { readonly path: string; readonly least: string; readonly most: string }) => {
+export const duration = (
+  doc: string,
+  id: string,
+  bounds: { readonly path: string; readonly least: string; readonly most: string },
+) => {
   const { path, least, most } = bounds;
   return string(doc, {
     max: durationMaxLength,
@@ -118,10 +129,14 @@ const labelKeyRule = (id: string) =>
 export const objectSelector = (doc: string) =>
   object(doc, {
     matchLabels: optional(
-      map('Labels that must have exactly these values.', string('Label value.', { max: 63, pattern: labelValuePattern }), {
-        max: 64,
-        rules: [labelKeyRule('LS-1')],
-      }),
+      map(
+        'Labels that must have exactly these values.',
+        string('Label value.', { max: 63, pattern: labelValuePattern }),
+        {
+          max: 64,
+          rules: [labelKeyRule('LS-1')],
+        },
+      ),
     ),
     matchExpressions: optional(
       list(
@@ -132,7 +147,9 @@ export const objectSelector = (doc: string) =>
             key: string('Label key.', { min: 1, max: 317, pattern: labelKeyPattern }),
             operator: oneOf('How the key is compared.', ['In', 'NotIn', 'Exists', 'DoesNotExist']),
             values: optional(
-              list('Values for In and NotIn.', string('Label value.', { max: 63, pattern: labelValuePattern }), { max: 64 }),
+              list('Values for In and NotIn.', string('Label value.', { max: 63, pattern: labelValuePattern }), {
+                max: 64,
+              }),
             ),
           },
           { rules: [valuesFitOperator] },
@@ -145,10 +162,16 @@ export const objectSelector = (doc: string) =>
 export const namespaceMatcher = (doc: string) =>
   object(doc, {
     names: optional(
-      set('Exact namespace names. `*` and patterns are refused: no namespace has such a name.', dnsLabel('Namespace name.'), { max: 128 }),
+      set(
+        'Exact namespace names. `*` and patterns are refused: no namespace has such a name.',
+        dnsLabel('Namespace name.'),
+        { max: 128 },
+      ),
     ),
     selector: optional(
-      objectSelector('Labels of Namespace objects in the control cluster; `{}` admits every namespace. Names or selector suffices.'),
+      objectSelector(
+        'Labels of Namespace objects in the control cluster; `{}` admits every namespace. Names or selector suffices.',
+      ),
     ),
   });
 

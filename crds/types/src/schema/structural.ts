@@ -54,7 +54,12 @@ export function toStructural(kind: KindName, node: Node, path: string): JsonObje
   };
 }
 
-function toShape(kind: KindName, node: Node, path: string, retired: readonly (RetiredField & { readonly field: string })[]): JsonObject {
+function toShape(
+  kind: KindName,
+  node: Node,
+  path: string,
+  retired: readonly (RetiredField & { readonly field: string })[],
+): JsonObject {
   switch (node.type) {
     case 'string':
       return defined({
@@ -87,7 +92,11 @@ function toShape(kind: KindName, node: Node, path: string, retired: readonly (Re
         'x-kubernetes-list-map-keys': node.key === undefined ? undefined : [node.key],
       });
     case 'map':
-      return { type: 'object', maxProperties: node.max, additionalProperties: toStructural(kind, node.value, `${path}.*`) };
+      return {
+        type: 'object',
+        maxProperties: node.max,
+        additionalProperties: toStructural(kind, node.value, `${path}.*`),
+      };
     case 'object': {
       const fields = Object.entries(node.fields);
       const required = fields.filter(([, { presence }]) => presence === 'required').map(([name]) => name);
@@ -95,10 +104,17 @@ function toShape(kind: KindName, node: Node, path: string, retired: readonly (Re
         entry.field,
         { ...oldTypes[entry.type], description: `Refused since ${entry.since}. ${entry.message}.` },
       ]);
-      const properties = [...fields.map(([name, field]): [string, JsonObject] => [name, toStructural(kind, field.node, `${path}.${name}`)]), ...kept];
+      const properties = [
+        ...fields.map(([name, field]): [string, JsonObject] => [
+          name,
+          toStructural(kind, field.node, `${path}.${name}`),
+        ]),
+        ...kept,
+      ];
       return defined({
         type: 'object',
-        properties: properties.length === 0 ? undefined : Object.fromEntries(properties.sort(([a], [b]) => (a < b ? -1 : 1))),
+        properties:
+          properties.length === 0 ? undefined : Object.fromEntries(properties.sort(([a], [b]) => (a < b ? -1 : 1))),
         required: required.length === 0 ? undefined : required,
       });
     }

@@ -55,9 +55,15 @@ function visit(walk: Walk, node: Node, value: unknown, old: unknown, path: strin
   const before = walk.blocking;
   if (value === undefined || value === null) return block(walk, path, 'Required value');
   if (!hasType(node, value)) {
-    const shape = retiredShapes.find((entry) => entry.kind === walk.kind && entry.path === place && typeof value === entry.was);
+    const shape = retiredShapes.find(
+      (entry) => entry.kind === walk.kind && entry.path === place && typeof value === entry.was,
+    );
     if (shape !== undefined) return block(walk, path, shape.message, 'RetiredField');
-    return block(walk, path, `must be of type ${typeName(node)}: found ${Array.isArray(value) ? 'array' : typeof value}`);
+    return block(
+      walk,
+      path,
+      `must be of type ${typeName(node)}: found ${Array.isArray(value) ? 'array' : typeof value}`,
+    );
   }
   switch (node.type) {
     case 'string':
@@ -87,7 +93,14 @@ function visit(walk: Walk, node: Node, value: unknown, old: unknown, path: strin
   }
 }
 
-function visitFields(walk: Walk, node: ObjectNode, value: Readonly<Record<string, unknown>>, old: unknown, path: string, place: string): void {
+function visitFields(
+  walk: Walk,
+  node: ObjectNode,
+  value: Readonly<Record<string, unknown>>,
+  old: unknown,
+  path: string,
+  place: string,
+): void {
   for (const entry of retiredBelow(walk.kind, place)) {
     if (isRefused(entry, value[entry.field])) report(walk, `${path}.${entry.field}`, entry.message, 'RetiredField');
   }
@@ -98,21 +111,41 @@ function visitFields(walk: Walk, node: ObjectNode, value: Readonly<Record<string
   }
 }
 
-function visitList(walk: Walk, node: ListNode, value: readonly unknown[], old: unknown, path: string, place: string): void {
-  if (value.length > node.max) return block(walk, path, `Too many: ${value.length}: must have at most ${node.max} items`);
+function visitList(
+  walk: Walk,
+  node: ListNode,
+  value: readonly unknown[],
+  old: unknown,
+  path: string,
+  place: string,
+): void {
+  if (value.length > node.max)
+    return block(walk, path, `Too many: ${value.length}: must have at most ${node.max} items`);
   if (node.min !== undefined && value.length < node.min) report(walk, path, `should have at least ${node.min} items`);
   const oldItems = Array.isArray(old) ? old : [];
   for (const [index, item] of value.entries()) {
     // as on the API server: items of a list that is no map have no earlier self
-    const before = node.key === undefined ? undefined : oldItems.find((o) => isRecord(o) && isRecord(item) && o[node.key ?? ''] === item[node.key ?? '']);
+    const before =
+      node.key === undefined
+        ? undefined
+        : oldItems.find((o) => isRecord(o) && isRecord(item) && o[node.key ?? ''] === item[node.key ?? '']);
     visit(walk, node.item, item, before, `${path}[${index}]`, `${place}[]`);
-    if (node.list === 'set' && value.indexOf(item) < index) report(walk, `${path}[${index}]`, `Duplicate value: ${JSON.stringify(item)}`);
+    if (node.list === 'set' && value.indexOf(item) < index)
+      report(walk, `${path}[${index}]`, `Duplicate value: ${JSON.stringify(item)}`);
   }
 }
 
-function visitMap(walk: Walk, node: MapNode, value: Readonly<Record<string, unknown>>, old: unknown, path: string, place: string): void {
+function visitMap(
+  walk: Walk,
+  node: MapNode,
+  value: Readonly<Record<string, unknown>>,
+  old: unknown,
+  path: string,
+  place: string,
+): void {
   const entries = Object.entries(value);
-  if (entries.length > node.max) return block(walk, path, `Too many: ${entries.length}: must have at most ${node.max} items`);
+  if (entries.length > node.max)
+    return block(walk, path, `Too many: ${entries.length}: must have at most ${node.max} items`);
   const oldEntries = isRecord(old) ? old : {};
   for (const [key, item] of entries) visit(walk, node.value, item, oldEntries[key], `${path}.${key}`, `${place}.*`);
 }
@@ -121,18 +154,28 @@ function checkString(walk: Walk, node: StringNode | IntOrStringNode, value: stri
   const length = [...value].length;
   if (node.type === 'string') {
     if (node.values !== undefined && !node.values.includes(value)) {
-      return block(walk, path, `Unsupported value: ${quote(value)}: supported values: ${node.values.map((v) => JSON.stringify(v)).join(', ')}`);
+      return block(
+        walk,
+        path,
+        `Unsupported value: ${quote(value)}: supported values: ${node.values.map((v) => JSON.stringify(v)).join(', ')}`,
+      );
     }
-    if (node.min !== undefined && length < node.min) return report(walk, path, `${path} in body should be at least ${node.min} chars long`);
-    if (node.format === 'date-time' && Number.isNaN(Date.parse(value))) return report(walk, path, `${path} in body must be of type date-time`);
+    if (node.min !== undefined && length < node.min)
+      return report(walk, path, `${path} in body should be at least ${node.min} chars long`);
+    if (node.format === 'date-time' && Number.isNaN(Date.parse(value)))
+      return report(walk, path, `${path} in body must be of type date-time`);
   }
-  if (length > node.max) return block(walk, path, `Too long: may not be more than ${node.max} bytes, found ${length} characters`);
-  if (node.pattern !== undefined && !new RegExp(node.pattern, 'u').test(value)) report(walk, path, `${path} in body should match '${node.pattern}'`);
+  if (length > node.max)
+    return block(walk, path, `Too long: may not be more than ${node.max} bytes, found ${length} characters`);
+  if (node.pattern !== undefined && !new RegExp(node.pattern, 'u').test(value))
+    report(walk, path, `${path} in body should match '${node.pattern}'`);
 }
 
 function checkInteger(walk: Walk, node: IntegerNode, value: number, path: string): void {
-  if (node.min !== undefined && value < node.min) report(walk, path, `${path} in body should be greater than or equal to ${node.min}, found ${value}`);
-  if (node.max !== undefined && value > node.max) report(walk, path, `${path} in body should be less than or equal to ${node.max}, found ${value}`);
+  if (node.min !== undefined && value < node.min)
+    report(walk, path, `${path} in body should be greater than or equal to ${node.min}, found ${value}`);
+  if (node.max !== undefined && value > node.max)
+    report(walk, path, `${path} in body should be less than or equal to ${node.max}, found ${value}`);
 }
 
 function hasType(node: Node, value: unknown): boolean {
@@ -154,7 +197,8 @@ function hasType(node: Node, value: unknown): boolean {
 }
 const typeName = ({ type }: Node): string => ({ list: 'array', map: 'object' })[type as string] ?? type;
 const quote = (value: string): string => JSON.stringify(value.length <= 64 ? value : `${value.slice(0, 63)}…`);
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Texts at a path whose `*` is any key, each with the path it was found at. */
 function textsAt(value: unknown, segments: readonly string[], at: string): readonly (readonly [string, string])[] {
