@@ -28,8 +28,10 @@ export function watchNamespaces(core: Core, background: Background, settings: Na
       return;
     }
     const namespace = object.metadata.namespace;
-    if (change !== 'DELETED' || namespace === undefined || !settings.finalizes) return;
-    if (core.store.collection('/namespaces').get(namespace)?.object.metadata.deletionTimestamp !== undefined) background.schedule(() => empty(core, namespace));
+    if (change !== 'DELETED' || namespace === undefined) return;
+    // Controllers put back what every namespace has.
+    if (type.storage === '/configmaps' || type.storage === '/serviceaccounts') background.schedule(() => fill(core, namespace, settings));
+    if (settings.finalizes && core.store.collection('/namespaces').get(namespace)?.object.metadata.deletionTimestamp !== undefined) background.schedule(() => empty(core, namespace));
   });
 }
 

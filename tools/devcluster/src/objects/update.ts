@@ -56,7 +56,8 @@ export function storeNext(core: Core, type: ResourceType, current: KubeObject, n
     subresource: options.subresource === 'finalize' ? '' : options.subresource,
     time: options.subresource === 'scale' ? undefined : timestamp(core),
   };
-  const managed = owned ?? (isEqual(withoutManaged(current), withoutManaged(settled)) ? readManaged(current) : afterUpdate(current, settled, writer, type.shape));
+  const live = withSentManaged(current, next);
+  const managed = owned ?? (isEqual(withoutManaged(live), withoutManaged(settled)) ? readManaged(live) : afterUpdate(live, settled, writer, type.shape));
   const finished = withManaged(settled, managed);
   // A write that changes nothing keeps its version and is seen by no watch.
   if (isEqual(finished, current)) return { object: current, code: 200, warnings: [] };
@@ -71,6 +72,13 @@ export function storeNext(core: Core, type: ResourceType, current: KubeObject, n
 
 export function isReadyToGo(type: ResourceType, object: KubeObject): boolean {
   return object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0 && type.storage !== '/namespaces';
+}
+
+/** A sender may rewrite the ownership itself, as kubectl does when it takes over what it applied client-side. */
+function withSentManaged(current: KubeObject, next: KubeObject): KubeObject {
+  const sent = next.metadata['managedFields'];
+  if (!Array.isArray(sent) || isEqual(sent, current.metadata['managedFields'])) return current;
+  return { ...current, metadata: { ...current.metadata, managedFields: sent } };
 }
 
 function withoutManaged(object: KubeObject): Json {

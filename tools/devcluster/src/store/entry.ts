@@ -3,13 +3,16 @@ import type { KubeObject } from '../object.js';
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** One stored state of one object. Immutable; its JSON is made once, however many lists and watches it goes to. */
+const head = (type: ChangeType) => `{"type":"${type}","object":`;
+const tail = '}\n';
+
+/** One stored state of one object. Immutable; its bytes are made once, however many lists and watches they go to. */
 export class Entry {
   readonly key: string;
   readonly version: number;
   readonly object: KubeObject;
-  #json: Buffer | undefined;
-  readonly #linesByType = new Map<ChangeType, Buffer>();
+  /** The line of its ADDED event; the object's JSON is a part of it. */
+  #added: Buffer | undefined;
 
   constructor(key: string, version: number, object: KubeObject) {
     this.key = key;
@@ -18,18 +21,13 @@ export class Entry {
   }
 
   json(): Buffer {
-    return (this.#json ??= Buffer.from(stringifyJson(this.object)));
+    return this.line('ADDED').subarray(head('ADDED').length, -tail.length);
   }
 
   /** The watch line, newline included. */
   line(type: ChangeType): Buffer {
-    let line = this.#linesByType.get(type);
-    if (line === undefined) {
-      line = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), this.json(), Buffer.from('}\n')]);
-      // Only the form that snapshots repeat is worth its memory.
-      if (type === 'ADDED') this.#linesByType.set(type, line);
-    }
-    return line;
+    const added = (this.#added ??= Buffer.from(`${head('ADDED')}${stringifyJson(this.object)}${tail}`));
+    return type === 'ADDED' ? added : Buffer.concat([Buffer.from(head(type)), added.subarray(head('ADDED').length)]);
   }
 }
 
