@@ -40,7 +40,7 @@ export function planWatches(
       };
     }
     const { collections, problems } = collectionsOf(target, rule, surface, judge);
-    const overlap = selfOverlap(collections) ?? olderOverlap(rule, collections, [...accepted.values()]);
+    const overlap = selfOverlap(collections) ?? olderOverlap(collections, [...accepted.values()]);
     if (overlap !== undefined)
       return { rule, status: 'False', reason: 'CollectionOverlap', message: overlap, collections: [] };
     for (const collection of collections) {
@@ -99,7 +99,6 @@ function selfOverlap(collections: readonly Collection[]): string | undefined {
 }
 
 function olderOverlap(
-  rule: DeclaredRule,
   collections: readonly Collection[],
   accepted: readonly { readonly collection: Collection; readonly owner: DeclaredRule }[],
 ): string | undefined {

@@ -1,0 +1,78 @@
+import { isReverserError, messageOf, reasonOf, type Clock } from '@gitops-reverser/kernel-api';
+import type { Repositories, RepositoryAccess } from '../repositories.js';
+
+const FIRST_RETRY_MS = 10_000;
+const LAST_RETRY_MS = 300_000;
+/** One lost packet pages nobody: a provider stays ready this long after its last success. */
+const TOLERANCE_MS = 300_000;
+const STALLING = [
+  'AuthenticationFailed',
+  'AccessDenied',
+  'RepositoryNotFound',
+  'HostKeyUntrusted',
+  'TLSVerificationFailed',
+  'UnsupportedObjectFormat',
+] as const;
+export type StallingReason = (typeof STALLING)[number];
+
+export type ProbeVerdict =
+  | { readonly kind: 'reachable'; readonly defaultBranch?: string; readonly at: Date }
+  | { readonly kind: 'stalled'; readonly reason: StallingReason; readonly message: string }
+  | { readonly kind: 'away'; readonly message: string; readonly isTolerated: boolean };
+
+/**
+ * Looks at one remote when it must: at first, when what it depends on changed, when asked, and again after a failure with a growing
+ * delay. A healthy provider asks the host nothing (chapter 40, 1.10).
+ */
+export class RemoteProbe {
+  readonly #repositories: Repositories;
+  readonly #clock: Clock;
+  #cause = '';
+  #verdict: ProbeVerdict | undefined;
+  #failures = 0;
+  #dueAt = 0;
+  #success: { readonly at: Date; readonly defaultBranch?: string } | undefined;
+
+  constructor(repositories: Repositories, clock: Clock) {
+    this.#repositories = repositories;
+    this.#clock = clock;
+  }
+
+  get lastSuccessAt(): Date | undefined {
+    return this.#success?.at;
+  }
+
+  /** When to look again; undefined while nothing is wrong. */
+  get retryAfterMs(): number | undefined {
+    return this.#failures === 0 ? undefined : Math.max(1_000, this.#dueAt - this.#clock.now().getTime());
+  }
+
+  /** @param cause everything the outcome depends on: a different one means another look */
+  async judge(cause: string, access: RepositoryAccess, signal: AbortSignal): Promise<ProbeVerdict> {
+    const isSame = cause === this.#cause;
+    if (isSame && this.#verdict !== undefined && (this.#failures === 0 || this.#clock.now().getTime() < this.#dueAt))
+      return this.#verdict;
+    this.#cause = cause;
+    this.#verdict = await this.#look(access, signal);
+    return this.#verdict;
+  }
+
+  async #look(access: RepositoryAccess, signal: AbortSignal): Promise<ProbeVerdict> {
+    try {
+      const { defaultBranch } = await this.#repositories.probe(access, signal);
+      this.#failures = 0;
+      this.#success = { at: this.#clock.now(), ...(defaultBranch === undefined ? {} : { defaultBranch }) };
+      return { kind: 'reachable', ...this.#success };
+    } catch (thrown) {
+      if (signal.aborted) throw thrown;
+      this.#failures += 1;
+      const now = this.#clock.now().getTime();
+      this.#dueAt = now + Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
+      const stalling = STALLING.find((reason) => reason === reasonOf(thrown));
+      if (stalling !== undefined) return { kind: 'stalled', reason: stalling, message: messageOf(thrown) };
+      if (!isReverserError(thrown)) throw thrown;
+      const isTolerated = this.#success !== undefined && now - this.#success.at.getTime() < TOLERANCE_MS;
+      return { kind: 'away', message: thrown.message, isTolerated };
+    }
+  }
+}
