@@ -8,6 +8,7 @@ export * from './events.js';
 export * from './informer.js';
 export type { OpenedStream } from './http2-streams.js';
 export * from './kubeconfig-secret.js';
+export type { KubeconfigReason } from './kubeconfig-problems.js';
 export * from './kubeconfig.js';
 export * from './list-pager.js';
 export * from './paths.js';

@@ -2,15 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ReverserError, type Clock, type JsonObject, type JsonValue } from '@gitops-reverser/kernel-api';
 import { kubeconfigCredentials, type KubeCredentials } from './credentials.js';
+import { given, KubeconfigFields, objectOf } from './kubeconfig-fields.js';
+import { KubeconfigProblems } from './kubeconfig-problems.js';
 import { readKubeconfigText } from './kubeconfig-text.js';
-
-/** In the order in which they are reported when several apply (30, 1.2). */
-export type KubeconfigReason =
-  | 'KubeConfigInvalid'
-  | 'KubeConfigExecNotAllowed'
-  | 'KubeConfigInsecureTLSNotAllowed'
-  | 'KubeConfigProxyNotAllowed'
-  | 'KubeConfigFileReferenceNotAllowed';
 
 export interface KubeconfigPolicy {
   /** `--insecure-kubeconfig-exec` */
@@ -153,58 +147,8 @@ const CREDENTIAL_FIELDS = [
 /** Of legacy auth providers; each names a file that would be read. */
 const PROVIDER_FILES = ['tokenFile', 'idp-certificate-authority'];
 
-const REMEDY: Readonly<Record<KubeconfigReason, string>> = {
-  KubeConfigInvalid: 'correct the kubeconfig',
-  KubeConfigExecNotAllowed: 'use a token or a client certificate; programs run only with --insecure-kubeconfig-exec',
-  KubeConfigInsecureTLSNotAllowed:
-    'use https with certificate-authority-data; otherwise only with --insecure-kubeconfig-tls',
-  KubeConfigProxyNotAllowed: 'remove it; an http or https proxy is used only with --insecure-kubeconfig-proxy',
-  KubeConfigFileReferenceNotAllowed:
-    'put the content itself into the matching "-data" or "token" field; file paths are never read',
-};
-const ORDER: readonly KubeconfigReason[] = [
-  'KubeConfigInvalid',
-  'KubeConfigExecNotAllowed',
-  'KubeConfigInsecureTLSNotAllowed',
-  'KubeConfigProxyNotAllowed',
-  'KubeConfigFileReferenceNotAllowed',
-];
-
-/** Problems of one kubeconfig, all of them, so that nobody corrects one field only to meet the next. */
-class Problems {
-  readonly #where: string;
-  readonly #found: { readonly reason: KubeconfigReason; readonly what: string }[] = [];
-
-  constructor(where: string) {
-    this.#where = where;
-  }
-
-  add(reason: KubeconfigReason, what: string): void {
-    this.#found.push({ reason, what });
-  }
-
-  throwAny(): void {
-    const reason = ORDER.find((candidate) => this.#found.some((problem) => problem.reason === candidate));
-    if (reason === undefined) return;
-    const reasons = ORDER.filter((candidate) => this.#found.some((problem) => problem.reason === candidate));
-    const said = reasons.map(
-      (each) =>
-        `${this.#found
-          .filter((problem) => problem.reason === each)
-          .map(({ what }) => what)
-          .join(', ')}: ${REMEDY[each]}`,
-    );
-    throw new ReverserError({
-      reason,
-      retry: 'when-changed',
-      message: `${this.#where}: ${said.join('; ')}`,
-      details: { reasons },
-    });
-  }
-}
-
 function check(text: string, rules: Rules): CheckedKubeconfig {
-  const problems = new Problems(rules.where);
+  const problems = new KubeconfigProblems(rules.where);
   const invalid = (what: string): never => {
     problems.add('KubeConfigInvalid', what);
     problems.throwAny();
@@ -231,8 +175,8 @@ function check(text: string, rules: Rules): CheckedKubeconfig {
       invalid('the user of the current context names no entry of users, or not exactly one'))
     : {};
 
-  const checkedCluster = checkCluster(new Fields(cluster, 'cluster', problems), rules, problems);
-  const checkedUser = checkUser(new Fields(user, 'user', problems), rules, problems);
+  const checkedCluster = checkCluster(new KubeconfigFields(cluster, 'cluster', problems), rules, problems);
+  const checkedUser = checkUser(new KubeconfigFields(user, 'user', problems), rules, problems);
   problems.throwAny();
   const namespace = context['namespace'];
   const { caFile } = checkedCluster;
@@ -245,9 +189,9 @@ function check(text: string, rules: Rules): CheckedKubeconfig {
 }
 
 function checkCluster(
-  fields: Fields,
+  fields: KubeconfigFields,
   rules: Rules,
-  problems: Problems,
+  problems: KubeconfigProblems,
 ): Pick<CheckedKubeconfig, 'server' | 'caData' | 'caFile' | 'tlsServerName' | 'insecureSkipTlsVerify' | 'proxyUrl'> {
   fields.refuseUnknown(CLUSTER_FIELDS);
   const server = checkServer(fields.string('server'), rules, problems);
@@ -261,13 +205,13 @@ function checkCluster(
     server,
     insecureSkipTlsVerify: skip,
     ...fields.pem('certificate-authority-data', 'caData'),
-    ...fields.file('certificate-authority', 'caFile', rules),
+    ...fields.file('certificate-authority', 'caFile', rules.filesFrom),
     ...given('tlsServerName', fields.string('tls-server-name')),
     ...given('proxyUrl', proxyUrl),
   };
 }
 
-function checkServer(said: string | undefined, rules: Rules, problems: Problems): string {
+function checkServer(said: string | undefined, rules: Rules, problems: KubeconfigProblems): string {
   const invalid = (what: string): string => {
     problems.add('KubeConfigInvalid', `cluster.server ${what}`);
     return '';
@@ -284,7 +228,7 @@ function checkServer(said: string | undefined, rules: Rules, problems: Problems)
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-function checkUser(fields: Fields, rules: Rules, problems: Problems): CheckedKubeconfig['user'] {
+function checkUser(fields: KubeconfigFields, rules: Rules, problems: KubeconfigProblems): CheckedKubeconfig['user'] {
   fields.refuseUnknown(USER_FIELDS);
   if (!rules.allowAnonymous && !CREDENTIAL_FIELDS.some((name) => fields.has(name))) {
     problems.add('KubeConfigInvalid', 'the user of the current context holds no credential');
@@ -309,11 +253,11 @@ function checkUser(fields: Fields, rules: Rules, problems: Problems): CheckedKub
     );
   return {
     ...fields.pem('client-certificate-data', 'certData'),
-    ...fields.file('client-certificate', 'certFile', rules),
+    ...fields.file('client-certificate', 'certFile', rules.filesFrom),
     ...fields.pem('client-key-data', 'keyData'),
-    ...fields.file('client-key', 'keyFile', rules),
+    ...fields.file('client-key', 'keyFile', rules.filesFrom),
     ...given('token', fields.header('token')),
-    ...fields.file('tokenFile', 'tokenFile', rules),
+    ...fields.file('tokenFile', 'tokenFile', rules.filesFrom),
     ...given('username', username),
     ...given('password', fields.string('password')),
     ...given('as', as),
@@ -325,102 +269,13 @@ function checkUser(fields: Fields, rules: Rules, problems: Problems): CheckedKub
   };
 }
 
-function checkProvider(provider: JsonObject, rules: Rules, problems: Problems): void {
+function checkProvider(provider: JsonObject, rules: Rules, problems: KubeconfigProblems): void {
   if (!rules.allowExec) problems.add('KubeConfigExecNotAllowed', 'user.auth-provider');
   if (rules.filesFrom !== undefined) return;
   const config = objectOf(provider['config']) ?? {};
   for (const name of PROVIDER_FILES)
     if (config[name] !== undefined)
       problems.add('KubeConfigFileReferenceNotAllowed', `user.auth-provider.config.${name}`);
-}
-
-/** The fields of one cluster or user; an empty string is an absent field, as for kubectl. */
-class Fields {
-  readonly #object: JsonObject;
-  readonly #owner: string;
-  readonly #problems: Problems;
-
-  constructor(object: JsonObject, owner: string, problems: Problems) {
-    this.#object = object;
-    this.#owner = owner;
-    this.#problems = problems;
-  }
-
-  has(name: string): boolean {
-    const value = this.#object[name];
-    return value !== undefined && value !== null && value !== '';
-  }
-
-  /** 10, 11.5: a field we do not know may mean another identity; it is refused, never stripped. */
-  refuseUnknown(known: readonly string[]): void {
-    for (const name of Object.keys(this.#object)) {
-      if (known.includes(name) || !this.has(name)) continue;
-      this.#invalid(/^[\w.-]{1,63}$/.test(name) ? name : 'field with an unusual name', 'is not supported');
-    }
-  }
-
-  string(name: string): string | undefined {
-    if (!this.has(name)) return undefined;
-    const value = this.#object[name];
-    if (typeof value === 'string') return value;
-    this.#invalid(name, 'is no string');
-    return undefined;
-  }
-
-  boolean(name: string): boolean {
-    if (!this.has(name)) return false;
-    const value = this.#object[name];
-    if (typeof value !== 'boolean') this.#invalid(name, 'is neither true nor false');
-    return value === true;
-  }
-
-  object(name: string): JsonObject | undefined {
-    if (!this.has(name)) return undefined;
-    const value = objectOf(this.#object[name]);
-    if (value === undefined) this.#invalid(name, 'is no map');
-    return value;
-  }
-
-  /** A string that travels in a header. */
-  header(name: string): string | undefined {
-    const value = this.string(name)?.trim();
-    if (value === undefined || isHeaderValue(value)) return value;
-    this.#invalid(name, 'holds characters that cannot be sent');
-    return undefined;
-  }
-
-  headers(name: string): readonly string[] {
-    if (!this.has(name)) return [];
-    const value = this.#object[name];
-    if (
-      Array.isArray(value) &&
-      value.every((item): item is string => typeof item === 'string' && item !== '' && isHeaderValue(item))
-    )
-      return value;
-    this.#invalid(name, 'is no list of plain strings');
-    return [];
-  }
-
-  pem<K extends string>(name: string, key: K): { [P in K]?: string } {
-    const value = this.string(name);
-    if (value !== undefined && !Buffer.from(value, 'base64').toString('latin1').includes('-----BEGIN '))
-      this.#invalid(name, 'is no base64 of a PEM text');
-    return given(key, value);
-  }
-
-  file<K extends string>(name: string, key: K, rules: Rules): { [P in K]?: string } {
-    if (!this.has(name)) return {};
-    if (rules.filesFrom === undefined) {
-      this.#problems.add('KubeConfigFileReferenceNotAllowed', `${this.#owner}.${name}`);
-      return {};
-    }
-    const value = this.string(name);
-    return value === undefined ? {} : given(key, resolve(rules.filesFrom, value));
-  }
-
-  #invalid(name: string, what: string): void {
-    this.#problems.add('KubeConfigInvalid', `${this.#owner}.${name} ${what}`);
-  }
 }
 
 /** The one entry of that name; two of one name would leave it to luck which credential is meant. */
@@ -430,11 +285,4 @@ function findNamed(list: JsonValue | undefined, name: string, key: string): Json
   return found.length === 1 ? objectOf(objectOf(found[0])?.[key]) : undefined;
 }
 
-const objectOf = (value: JsonValue | undefined): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 const isHttpUrl = (value: string): boolean => /^https?:\/\//i.test(value) && URL.canParse(value);
-const isHeaderValue = (value: string): boolean => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value);
-
-function given<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
-  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
-}
