@@ -1,12 +1,7 @@
 export { acceptanceReason, summarizeIssues, type Issue, type IssueCode } from './acceptance.js';
-export {
-  FolderCache,
-  maxFiles,
-  readFolder,
-  type FolderContents,
-  type FolderDocument,
-  type FolderEntry,
-} from './folder-contents.js';
+export type { FolderContents } from './folder-contents.js';
+export type { FolderDocument, FolderEntry } from './folder-entry.js';
+export { FolderCache, maxFiles, readFolder } from './folder-reader.js';
 export { isKustomizationPath, roleOf, type EntryRole } from './folder-roles.js';
 export { describeDocument, documentKey, key, parseApiVersion, type DocumentIdentity } from './identity.js';
 export { ignoreFileName, parseIgnoreFile, type IgnoreRules } from './ignore-file.js';

@@ -2,12 +2,15 @@ import { foldPath } from './path-safety.js';
 
 /** Paths as a file system without case or composition sees them; may stand on those of a folder that it leaves alone. */
 export class PathIndex {
+  /** How many indexes this one stands on. */
+  readonly depth: number;
   private readonly base: PathIndex | undefined;
   private readonly fileByFold = new Map<string, string>();
   private readonly directories = new Set<string>();
 
   constructor(paths: Iterable<string>, base?: PathIndex) {
     this.base = base;
+    this.depth = base === undefined ? 0 : base.depth + 1;
     for (const path of paths) this.add(path);
   }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isArtifactName } from './folder-roles.js';
 
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const unsafeInValue = /[%/\\:*?"<>|\x00-\x1f\x7f-\x9f]/g;
 const mayBeUnsafe = /[^A-Za-z0-9._-]/;
 

@@ -97,7 +97,6 @@ function checkShape(text: string, parts: readonly TemplatePart[]): string | unde
   const literals = parts.map((part) => (part.kind === 'literal' ? part.text : '\0')).join('');
   if (literals.startsWith('/')) return `"${text}" is absolute; paths are relative to spec.path`;
   if (literals.includes('\\')) return `"${text}" holds a backslash; separate segments with /`;
-  // eslint-disable-next-line no-control-regex -- a placeholder stands as NUL
   if (/[\x01-\x1f\x7f]/.test(literals)) return `"${text.replace(/[^ -~]/g, '?')}" holds a control character`;
   const segments = literals.split('/');
   if (segments.includes('..')) return `"${text}" holds a .. segment; paths stay below spec.path`;

@@ -119,7 +119,7 @@ function canonicalPath({ ref, sensitive }: PlacementSubject): string {
 function checkPath(path: string, planned: PathIndex): string | undefined {
   const bytes = Buffer.byteLength(path);
   if (bytes > longestPath) return `path of ${bytes} bytes is longer than ${longestPath}`;
-  if (!/[^/]\.ya?ml$/.test(path) && !/(?:^|\/)\.ya?ml$/.test(path)) return `path ${path} does not end in .yaml or .yml`;
+  if (!/\.ya?ml$/.test(path)) return `path ${path} does not end in .yaml or .yml`;
   const file = planned.fileAbove(path);
   return file === undefined ? undefined : `path ${path} leads through ${file}, which is no directory`;
 }

@@ -1,7 +1,18 @@
 import type { FolderFile, FolderView } from '@gitops-reverser/kernel-api';
+import fc from 'fast-check';
 import { memoryFolder } from '@gitops-reverser/kernel-testing';
 import { acceptanceReason, FolderCache, readFolder, summarizeIssues, type FolderContents } from './index.js';
 
+const brief = (contents: FolderContents): unknown => ({
+  issues: contents.issues,
+  documents: contents.documents,
+  found: contents.documents.map(({ identity }) => contents.find(identity)),
+  entries: contents.entries,
+  kustomizations: contents.kustomizations,
+  existing: contents.entries.map(({ path }) => contents.existing(path)),
+  clashes: ['A.yaml', 'a', 'A/b.yaml', 'n'].map((path) => contents.paths.clashes(path)),
+  ignored: contents.ignores('a/new.yaml'),
+});
 type Files = Parameters<typeof memoryFolder>[0];
 const read = (files: Files): FolderContents => readFolder(memoryFolder(files), new FolderCache());
 const aManifest = (kind: string, name: string, namespace?: string, apiVersion = 'v1'): string =>
@@ -241,6 +252,50 @@ describe('the cache', () => {
     readFolder(second.folder, cache);
 
     expect([first.reads, second.reads, again === contents]).toEqual([100, 1, true]);
+  });
+
+  it('reads the difference to the tree before it as it would read the whole', () => {
+    const path = fc.constantFrom(
+      'a.yaml',
+      'a/b.yaml',
+      'a/c.yaml',
+      'b.yaml',
+      'kustomization.yaml',
+      'x.txt',
+      '.gittargetignore',
+      'z.sops.yaml',
+    );
+    const content = fc.constantFrom(
+      settings,
+      aManifest('ConfigMap', 'other', 'shop'),
+      `${aManifest('ConfigMap', 'two', 'shop')}---\n${aManifest('ConfigMap', 'three')}`,
+      `${settings}data: &d {}\n`,
+      `${aManifest('Secret', 'db')}sops:\n  mac: x\n`,
+      '',
+      'a/\n',
+    );
+    const filler = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [`m/${at}.yaml`, aManifest('Pod', `p${at}`)]),
+    );
+    const edit = fc.tuple(path, fc.option(content));
+    fc.assert(
+      fc.property(fc.array(fc.array(edit, { maxLength: 3 }), { minLength: 2, maxLength: 8 }), (commits) => {
+        const cache = new FolderCache();
+        let files: Files = filler;
+        for (const edits of commits) {
+          for (const [at, text] of edits) {
+            const { [at]: _, ...others } = files;
+            files = text === null ? others : { ...others, [at]: text };
+          }
+          const folder = memoryFolder(files);
+          const derived = readFolder(folder, cache);
+          const whole = readFolder(folder, new FolderCache());
+
+          expect(brief(derived)).toEqual(brief(whole));
+        }
+      }),
+      { numRuns: 150 },
+    );
   });
 
   it('stays within its bound and goes on answering', () => {
