@@ -1,10 +1,14 @@
 import { ReverserError, type JsonObject, type JsonValue } from '@gitops-reverser/kernel-api';
 
-/**
- * Texts that `JSON.parse` would damage: an integer of 16 digits or more outside a string may be rounded, and a
- * `__proto__` key must not come back in an object with a prototype. False alarms only cost time.
- */
-const needsCare = /(?:^|[\s:,[])-?[0-9]{16,}|__proto__|\\u005[fF]/;
+/** An integer that the engine may round, outside a string or looking like that. False alarms only cost time. */
+const bigInteger = /(?:^|[\s:,[])-?[0-9]{16,}/;
+
+/** A `__proto__` key, written out or escaped, must not come back in an object with a prototype. */
+const needsCare = (text: string): boolean =>
+  bigInteger.test(text) || text.includes('__proto__') || /\\u005[fF]/.test(text);
+
+/** Ten times what can be written; keeps the recursion away from the end of the stack. */
+const maxJsonDepth = 1_000;
 
 /**
  * Reads JSON without losing digits: integers outside ±(2^53−1) come back as `bigint`.
@@ -13,7 +17,7 @@ const needsCare = /(?:^|[\s:,[])-?[0-9]{16,}|__proto__|\\u005[fF]/;
  * @throws ReverserError `InvalidJson` naming the position, never the content
  */
 export function parseJson(text: string): JsonValue {
-  if (needsCare.test(text)) return new LosslessReader(text).document();
+  if (needsCare(text)) return new LosslessReader(text).document();
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
@@ -24,14 +28,19 @@ export function parseJson(text: string): JsonValue {
 
 /** JSON text with every digit of a `bigint`. */
 export function stringifyJson(value: JsonValue): string {
-  return holdsBigint(value) ? write(value) : JSON.stringify(value);
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // The engine refuses a bigint, which is rare; looking for one first would cost every caller.
+    if (!holdsBigint(value, 0)) throw error;
+    return write(value);
+  }
 }
 
-function holdsBigint(value: JsonValue): boolean {
+function holdsBigint(value: JsonValue, depth: number): boolean {
   if (typeof value === 'bigint') return true;
-  if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).some(holdsBigint);
-  return Object.values(value as JsonObject).some(holdsBigint);
+  if (typeof value !== 'object' || value === null || depth > maxJsonDepth) return false;
+  return Object.values(value as JsonObject).some((item) => holdsBigint(item, depth + 1));
 }
 
 function write(value: JsonValue): string {
@@ -42,8 +51,6 @@ function write(value: JsonValue): string {
   return `{${pairs.map(([key, item]) => `${JSON.stringify(key)}:${write(item)}`).join(',')}}`;
 }
 
-/** Ten times what can be written; keeps the recursion away from the end of the stack. */
-const maxJsonDepth = 1_000;
 const number = /-?(?:0|[1-9][0-9]*)(?<fraction>\.[0-9]+)?(?<exponent>[eE][-+]?[0-9]+)?/y;
 const space = /[ \t\n\r]*/y;
 const simpleString = /"([^"\\\0-\x1f]*)"/y;
