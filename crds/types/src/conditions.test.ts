@@ -299,19 +299,17 @@ describe('the roll-up of conditions', () => {
 /** Any findings the table of a kind allows. */
 const findings = (kind: KindName): fc.Arbitrary<readonly Gate<KindName>[]> => {
   const rows = kindOf(kind).conditions.map((row) => {
-    const verdicts = (row.mirrors ? [] : row.rows)
-      .concat(sharedRows)
-      .flatMap(({ status, reasons, levels }) =>
-        reasons.flatMap((reason) =>
-          levels.map((level: Level) => ({
-            type: row.type,
-            status,
-            reason,
-            level,
-            message: `${row.type} is ${reason}`,
-          })),
-        ),
-      );
+    const verdicts = (row.mirrors ? [] : row.rows).concat(sharedRows).flatMap(({ status, reasons, levels }) =>
+      reasons.flatMap((reason) =>
+        levels.map((level: Level) => ({
+          type: row.type,
+          status,
+          reason,
+          level,
+          message: `${row.type} is ${reason}`,
+        })),
+      ),
+    );
     return fc.option(fc.constantFrom(...verdicts), { nil: undefined });
   });
   return fc

@@ -27,8 +27,8 @@ interface Request {
   readonly ttlAfterFinished?: string;
 }
 
-/** Unicode White_Space, as RE2 and JavaScript both read it. */
-const notBlank = '[^\\t-\\r \\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}]';
+/** Unicode White_Space, in escapes of CEL: what the expression engine sees are the characters themselves. */
+const notBlank = String.raw`[^\\t-\\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]`;
 const notBlankHere = /[^\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/u;
 
 const within = (doc: string, field: string) =>
@@ -94,7 +94,7 @@ const spec = object(
         rules: [
           rule<string>({
             id: 'CR-2',
-            cel: `self.matches('${notBlank.replaceAll('\\', '\\\\')}')`,
+            cel: `self.matches('${notBlank}')`,
             message: 'spec.message must contain a non-whitespace character',
             holds: (self) => notBlankHere.test(self),
           }),

@@ -4,7 +4,6 @@ import {
   good,
   grantRows,
   notice,
-  progresses,
   shows,
   stalls,
   unknownOr,
@@ -29,22 +28,14 @@ import {
   time,
   withDefault,
 } from '../schema/schema.js';
-import {
-  clusterRef,
-  commitId,
-  duration,
-  folderPath,
-  grantedRef,
-  handled,
-  sameGrantedRef,
-  secretRef,
-} from '../schema/shapes.js';
+import { clusterRef, commitId, duration, folderPath, grantedRef, handled, sameGrantedRef } from '../schema/shapes.js';
+import { encryption } from './git-target-encryption.js';
 import { sourceReachableRows } from './kube-provider.js';
+import { streamRows, streams } from './streams.js';
 
 const template = (doc: string) => string(doc, { min: 1, max: 16384 });
 const placementTemplate = (doc: string) => string(doc, { min: 1, max: 512 });
 const filterId = string('Id of a filter.', { min: 1, max: 63, pattern: '^(\\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$' });
-const agePublicKey = string('Recipient.', { max: 62, pattern: '^age1[ac-hj-np-z02-9]{58}$' });
 const immutableTail = (field: string, what: string): string =>
   `spec.${field} is immutable; delete and recreate the GitTarget to change ${what}`;
 
@@ -83,81 +74,6 @@ const commitWindow = object(
           (toNanoseconds(idleTimeout) ?? 0n) <= (toNanoseconds(maxDuration) ?? 0n),
         explain: ({ idleTimeout, maxDuration }) =>
           `spec.commit.window.idleTimeout ${idleTimeout} must not exceed maxDuration ${maxDuration}; maxDuration: 0s needs idleTimeout: 0s`,
-      }),
-    ],
-  },
-);
-
-const encryption = object(
-  'How sensitive objects are encrypted. There is no way to write them in clear.',
-  {
-    provider: withDefault(
-      string('Writer plugin that encrypts; only `sops` ships.', {
-        min: 1,
-        max: 63,
-        pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
-      }),
-      'sops',
-    ),
-    secretRef: optional(
-      secretRef('Secret with age identities, in the namespace of this object. Never needed to write.'),
-    ),
-    age: block(
-      object('age recipients.', {
-        enabled: withDefault(boolean('Use age; without it there are no recipients.'), false),
-        recipients: block(
-          object(
-            'Who can read.',
-            {
-              publicKeys: withDefault(set('Recipients, by public key.', agePublicKey, { max: 64 }), []),
-              extractFromSecret: withDefault(
-                boolean('Derive recipients from every *.agekey entry of the Secret.'),
-                false,
-              ),
-              generateWhenMissing: withDefault(
-                boolean('Create the Secret with a fresh identity when it is missing.'),
-                false,
-              ),
-            },
-            {
-              rules: [
-                rule<{ readonly generateWhenMissing?: boolean; readonly extractFromSecret?: boolean }>({
-                  id: 'GT-6',
-                  cel: '!has(self.generateWhenMissing) || !self.generateWhenMissing || (has(self.extractFromSecret) && self.extractFromSecret)',
-                  message: 'spec.encryption.age.recipients: generateWhenMissing needs extractFromSecret: true',
-                  fieldPath: '.generateWhenMissing',
-                  holds: (self) => self.generateWhenMissing !== true || self.extractFromSecret === true,
-                }),
-              ],
-            },
-          ),
-        ),
-      }),
-    ),
-    recipientsFrom: withDefault(
-      oneOf('Who decides the readers: this target, or the repository.', ['Target', 'Repository']),
-      'Target',
-    ),
-    encryptedRegex: withDefault(
-      string('RE2 expression of the keys whose values are encrypted; may widen, never to nothing.', {
-        min: 1,
-        max: 512,
-      }),
-      '^(data|stringData)$',
-    ),
-  },
-  {
-    rules: [
-      rule<{
-        readonly age?: { readonly recipients?: { readonly extractFromSecret?: boolean } };
-        readonly secretRef?: unknown;
-      }>({
-        id: 'GT-7',
-        cel: '!(has(self.age) && has(self.age.recipients) && has(self.age.recipients.extractFromSecret) && self.age.recipients.extractFromSecret) || has(self.secretRef)',
-        message: 'spec.encryption.age.recipients.extractFromSecret: true needs spec.encryption.secretRef',
-        fieldPath: '.secretRef',
-        reason: 'FieldValueRequired',
-        holds: (self) => self.age?.recipients?.extractFromSecret !== true || self.secretRef !== undefined,
       }),
     ],
   },
@@ -283,22 +199,6 @@ const spec = object(
     ],
   },
 );
-
-export const streams = object('Streams that feed it.', {
-  summary: optional(string('"ready/total", for the column only.', { max: 32 })),
-  total: count('Collections that are followed.'),
-  ready: count('Collections whose stream runs.'),
-  replaying: count('Collections that are being read from the start.'),
-  blocked: count('Collections that cannot be followed.'),
-  pendingSample: optional(list('Some that are not ready.', string('Collection.', { max: 512 }), { max: 5 })),
-});
-export const streamRows = [
-  good('AllStreamsReady', 'NoResolvedTypes'),
-  waits('Replaying'),
-  progresses('ExpiredResourceVersion'),
-  falseOr(['progress', 'stalled'], 'WatchError'),
-  stalls('WatchNotPermitted'),
-] as const;
 
 const status = object('What was observed.', {
   ...handled,

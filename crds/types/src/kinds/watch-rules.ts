@@ -3,7 +3,7 @@ import { ageColumn, defineKind, fact, messageColumn, readyColumn, reasonColumn, 
 import { rule } from '../schema/rule.js';
 import { list, object, optional, string } from '../schema/schema.js';
 import { dnsLabel, dnsSubdomain, handled, localRef, objectSelector } from '../schema/shapes.js';
-import { streamRows, streams } from './git-target.js';
+import { streamRows, streams } from './streams.js';
 
 const entryFields = {
   resources: list(

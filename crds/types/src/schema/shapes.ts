@@ -68,7 +68,7 @@ export const folderPath = (doc: string, id: string, path: string) =>
     rules: [
       rule<string>({
         id,
-        cel: String.raw`self == '.' || !self.matches('(^|/)(\\.|\\.\\.|(?i:\\.git))(/|$)')`,
+        cel: String.raw`self == '.' || !self.matches('(^|/)(\\.|\\.\\.|\\.[gG][iI][tT])(/|$)')`,
         message: `${path} must not contain a segment ".", ".." or ".git"; write "." alone for the repository root`,
         holds: (self) => isFolderPath(self),
       }),
