@@ -47,6 +47,7 @@ export class ReadContents implements FolderContents {
   readonly rules: IgnoreRules;
   private readonly knownPaths: ContentsParts['knownPaths'];
   private index: PathIndex | undefined;
+  private inOrder: readonly FolderDocument[] | undefined;
   private entryByPath: ReadonlyMap<string, FolderEntry> | undefined;
 
   constructor(parts: ContentsParts) {
@@ -58,6 +59,10 @@ export class ReadContents implements FolderContents {
   }
 
   get documents(): readonly FolderDocument[] {
+    return (this.inOrder ??= this.listDocuments());
+  }
+
+  private listDocuments(): readonly FolderDocument[] {
     const { table } = this;
     if (table.changes.size === 0) return [...table.base.values()];
     return this.entries.flatMap(({ documents }) =>
