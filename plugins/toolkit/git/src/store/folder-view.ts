@@ -4,7 +4,7 @@ import type { ObjectStore } from '../objects/object-store.js';
 import type { Oid } from '../objects/oid.js';
 import { splitPath, unsafeName } from '../objects/paths.js';
 import type { TreeCache } from '../objects/tree-cache.js';
-import { kindOf, toNameBytes, toNameText, type TreeEntry, type TreeNode } from '../objects/tree.js';
+import { kindOf, toNameBytes, toNameText, type EntryKind, type TreeEntry, type TreeNode } from '../objects/tree.js';
 
 class File implements FolderFile {
   readonly path: string;
@@ -25,11 +25,18 @@ class File implements FolderFile {
   }
 }
 
+interface Listed {
+  readonly name: string;
+  readonly kind: EntryKind;
+  readonly oid: Oid;
+}
+
 /** Folders by tree id; a list of files is kept as long as somebody holds its directory. */
 export class Folders {
   readonly #objects: ObjectStore;
   readonly #trees: TreeCache;
   readonly #filesByNode = new WeakMap<TreeNode, readonly FolderFile[]>();
+  readonly #listingByNode = new WeakMap<TreeNode, readonly Listed[]>();
 
   constructor(objects: ObjectStore, trees: TreeCache) {
     this.#objects = objects;
@@ -71,16 +78,23 @@ export class Folders {
     if (known !== undefined) return known;
     const files: FolderFile[] = [];
     const walk = (directory: TreeNode, prefix: string): void => {
-      for (const entry of directory.entries) {
-        const path = `${prefix}${safeName(entry, prefix, folder)}`;
-        const kind = kindOf(entry.mode);
-        if (kind === 'directory') walk(this.#trees.load(entry.oid), `${path}/`);
-        else files.push(new File(path, entry.oid, kind, this.#objects));
+      for (const { name, kind, oid } of this.#list(directory, prefix, folder)) {
+        if (kind === 'directory') walk(this.#trees.load(oid), `${prefix}${name}/`);
+        else files.push(new File(`${prefix}${name}`, oid, kind, this.#objects));
       }
     };
     walk(node, '');
     this.#filesByNode.set(node, files);
     return files;
+  }
+
+  /** Names are decoded and checked once per directory, however often its folder changes around it. */
+  #list(node: TreeNode, prefix: string, folder: string): readonly Listed[] {
+    const known = this.#listingByNode.get(node);
+    if (known !== undefined) return known;
+    const listing = node.entries.map((entry) => ({ name: safeName(entry, prefix, folder), kind: kindOf(entry.mode), oid: entry.oid }));
+    this.#listingByNode.set(node, listing);
+    return listing;
   }
 
   #fileAt(from: TreeNode, folder: string, path: string): FolderFile | undefined {

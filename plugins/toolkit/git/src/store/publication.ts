@@ -85,13 +85,7 @@ export class Publication {
     this.#capabilities = capabilities;
     const tip = refs.oidByRef.get(this.#ref);
     if (tip === head) return this.#alreadyThere();
-    // An earlier push of ours without an answer: what it carried has landed, the rest builds on it.
-    const landed = tip === undefined ? -1 : this.#rest.findIndex(({ commit }) => commit === tip);
-    if (landed !== -1) {
-      this.#options.landed(this.#rest.slice(0, landed + 1), undefined, this.#old);
-      this.#rest = this.#rest.slice(landed + 1);
-      this.#old = tip;
-    }
+    this.#settleUpTo(tip);
     if (tip !== this.#old) return this.#moved(refs, tip);
     if (tip === undefined && base.kind === 'parent' && refs.oidByRef.get(parentRef ?? '') !== base.commit) return { kind: 'moved', what: 'parent' };
     if (tip === undefined && base.kind === 'root' && refs.isEmpty !== true) return { kind: 'moved', what: 'parent' };
@@ -120,6 +114,7 @@ export class Publication {
       const refs = await this.#options.readRefs(signal);
       const tip = refs.oidByRef.get(this.#ref);
       if (tip === head) return this.#landed(commits, pack, 'already-there');
+      if (this.#settleUpTo(tip)) return { kind: 'again', one: false };
       outcome = settlePush(verdict, tip === this.#old ? 'still-old' : 'elsewhere');
       if (outcome === 'moved') {
         this.#options.sawRefs(refs);
@@ -133,6 +128,16 @@ export class Publication {
     if (outcome === 'too-large' && !isSplit && commits.length > 1) return { kind: 'again', one: true };
     if (outcome === 'base-lost') keeper.doubt();
     throw this.#refused(outcome, result);
+  }
+
+  /** An earlier push of ours without an answer: what it carried has landed, the rest builds on it (chapter 40, 4.6). */
+  #settleUpTo(tip: Oid | undefined): boolean {
+    const landed = this.#rest.findIndex(({ commit }) => commit === tip);
+    if (landed === -1) return false;
+    this.#options.landed(this.#rest.slice(0, landed + 1), undefined, this.#old);
+    this.#rest = this.#rest.slice(landed + 1);
+    this.#old = tip;
+    return true;
   }
 
   #landed(commits: readonly MadeCommit[], pack: PackFile, kind: 'published' | 'already-there'): Step {
