@@ -20,6 +20,16 @@ const configMap = (
   data: { a: 'b' },
 });
 
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'shop' },
+  spec: {
+    selector: { matchLabels: { a: 'b' } },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+  },
+};
+
 /** The same client against a server that behaves like a whole API server, not like one answer. */
 async function withCluster(
   use: (client: KubeClient, cluster: Devcluster, connection: KubeConnection) => Promise<void>,
@@ -130,17 +140,7 @@ describe('an informer', () => {
 
 it('ST-4, ST-6: writes a status once, drops a stale one, and counts equal events', async () => {
   await withCluster(async (client, cluster) => {
-    const [object] = cluster.apply([
-      {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        metadata: { name: 'web', namespace: 'shop' },
-        spec: {
-          selector: { matchLabels: { a: 'b' } },
-          template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
-        },
-      },
-    ]) as unknown as [KubeObject];
+    const [object] = cluster.apply(deployment) as unknown as [KubeObject];
     const path = { group: 'apps', version: 'v1', resource: 'deployments', namespace: 'shop', name: 'web' };
     const patcher = new StatusPatcher(client, 'gitops-reverser');
     const recorder = new EventRecorder({ client, component: 'gitops-reverser', instance: 'pod-1' });
