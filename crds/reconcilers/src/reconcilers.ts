@@ -42,8 +42,10 @@ export interface ReconcilersOptions {
 export interface RunningReconcilers {
   /** What has not been read so far; undefined once every cache is complete. */
   missing(): string | undefined;
-  /** Streams first, then branches with one last publication, then clusters. */
-  close(budgetMs: number): Promise<void>;
+  /** Stops deciding: nothing is opened, closed or reported any more. What is open stays open, for the runtime to close. */
+  stop(): Promise<void>;
+  /** Closes the connections of source clusters, once the runtime has let go of them. */
+  disconnect(): Promise<void>;
 }
 
 /** Starts one controller per kind. A settled object wakes those that depend on it; nothing polls. */
@@ -250,14 +252,12 @@ export function startReconcilers(options: ReconcilersOptions): RunningReconciler
 
   return {
     missing: () => objects.missing(),
-    async close(budgetMs) {
+    disconnect: () => clusters.disconnect(),
+    async stop() {
       await objects[Symbol.asyncDispose]();
       await started;
       for (const subscription of subscriptions) subscription[Symbol.dispose]();
       await Promise.all(controllers.map((controller) => controller[Symbol.asyncDispose]()));
-      await targets.close();
-      await branches.close(budgetMs);
-      await clusters.close();
     },
   };
 }

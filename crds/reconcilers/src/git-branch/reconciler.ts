@@ -63,10 +63,6 @@ export class GitBranchReconciler {
     this.#options.grants.forget(`GitBranch ${key}:`);
   }
 
-  async close(budgetMs: number): Promise<void> {
-    await Promise.all([...this.#open.keys()].map((key) => this.#close(key, budgetMs)));
-  }
-
   async reconcile(object: Declared<'GitBranch'>): Promise<Findings<'GitBranch'>> {
     const key = keyOf(object);
     const providerKey = keyFor(
@@ -194,13 +190,13 @@ export class GitBranchReconciler {
     this.#options.onChange(key);
   }
 
-  async #close(key: string, budgetMs = CLOSE_BUDGET_MS): Promise<void> {
+  async #close(key: string): Promise<void> {
     const open = this.#open.get(key);
     if (open === undefined) return;
     await this.#options.release(key);
     this.#open.delete(key);
     open.subscription[Symbol.dispose]();
-    await open.handle.close(budgetMs);
+    await open.handle.close(CLOSE_BUDGET_MS);
   }
 }
 

@@ -94,10 +94,6 @@ export class GitTargetReconciler {
     this.#options.grants.forget(`GitTarget ${key}:`);
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#open.keys()].map((key) => this.#close(key)));
-  }
-
   async reconcile(object: Declared<'GitTarget'>): Promise<Findings<'GitTarget'>> {
     const key = keyOf(object);
     const branchKey = keyFor(

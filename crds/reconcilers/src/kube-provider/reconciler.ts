@@ -46,8 +46,9 @@ export class KubeProviderReconciler {
     this.#versions.delete(name);
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#open.keys()].map((name) => this.#close(name)));
+  /** Closes the connections alone: whoever stops the process has closed the scopes. */
+  async disconnect(): Promise<void> {
+    await Promise.all([...this.#open.values()].map(({ connection }) => connection.close()));
   }
 
   async reconcile(object: Declared<'KubeProvider'>, signal: AbortSignal): Promise<Findings<'KubeProvider'>> {

@@ -1,0 +1,205 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ReverserError, type Clock, type Logger } from '@gitops-reverser/kernel-api';
+import { openKernel, type Kernel } from '@gitops-reverser/kernel-core';
+import { createRuntime } from '@gitops-reverser/kernel-pipeline';
+import { startReconcilers } from '@gitops-reverser/crd-reconcilers';
+import {
+  inClusterCredentials,
+  loadTrustedKubeconfig,
+  openKubeConnection,
+  type KubeConnection,
+  type KubeCredentials,
+} from '@gitops-reverser/toolkit-kube';
+import { createMetrics, type MetricsRegistry, type Redactor } from '@gitops-reverser/toolkit-telemetry';
+import { OFFERS } from './check-plugins.js';
+import type { Configuration } from './config/configuration.js';
+import { startHealthServer } from './http/health-server.js';
+import { startMetricsServer } from './http/metrics-server.js';
+import { fingerprint, selfSigned, type Certificate } from './http/self-signed.js';
+import { metricsAccess } from './metrics-access.js';
+import { BUILT_IN, pluginEntries } from './plugins.js';
+import { createRepositories } from './repositories.js';
+import { targetChecks } from './target-checks.js';
+import { COMMIT, VERSION } from './version.js';
+
+export interface RunOptions {
+  readonly configuration: Configuration;
+  /** Folder third-party plugins are looked up from. */
+  readonly configFolder: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly redactor: Redactor;
+  /** Aborted when the process is asked to stop. */
+  readonly signal: AbortSignal;
+}
+
+/** Share of the grace that publishing may take; the rest is for letting go. */
+const PUBLISH_SHARE = 0.8;
+
+/**
+ * Builds the ports, starts the kernel and the reconcilers, serves the endpoints, and stops down the river when asked.
+ *
+ * @throws ReverserError or PluginsBroken when it cannot start; a cluster or remote that is away is no reason
+ */
+export async function run(options: RunOptions): Promise<void> {
+  const { configuration, clock, logger, signal } = options;
+  const { settings } = configuration;
+  const credentials = await localCredentials(settings.kubeconfig, clock);
+  const metrics = createMetrics({ logger });
+  await using connection = openKubeConnection({ credentials, clock });
+  await using cache = await cacheFolder(settings.gitCacheDir);
+  const kernel = await startKernel(options, metrics);
+  const limits = {
+    queueItems: settings.branchWorkerQueueSize,
+    bufferBytes: settings.branchBufferMaxBytes,
+    replays: settings.replayConcurrency,
+    sensitiveResources: settings.additionalSensitiveResources,
+  };
+  const runtime = createRuntime({ scopes: kernel.scopes, clock, logger, metrics, limits });
+  const repositories = createRepositories({
+    clock,
+    logger: logger.child({ component: 'git' }),
+    redactor: options.redactor,
+    version: VERSION,
+    cacheDir: cache.path,
+    allowHttp: settings.insecureAllowGitHttp,
+  });
+  const checks = targetChecks(settings.additionalSensitiveResources);
+  const reconcilers = startReconcilers({
+    connection,
+    localCredentials: credentials,
+    runtime,
+    repositories,
+    clock,
+    logger,
+    operatorNamespace: configuration.podNamespace,
+    instance: configuration.podName,
+    allowGitHttp: settings.insecureAllowGitHttp,
+    kubeconfigPolicy: {
+      allowExec: settings.insecureKubeconfigExec,
+      allowInsecureTls: settings.insecureKubeconfigTls,
+      allowProxy: settings.insecureKubeconfigProxy,
+    },
+    sourceLimits: { qps: settings.sourceQps, burst: settings.sourceBurst },
+    generatedFilters: checks.generatedFilters,
+    encryptionProviders: encryptionProviders(kernel),
+    isSensitive: checks.isSensitive,
+    validateTarget: checks.problems,
+  });
+  await using health = await startHealthServer(settings.healthBindAddress, [
+    { name: 'caches', check: reconcilers.missing },
+  ]);
+  await using metricsServer = await serveMetrics(options, metrics, connection);
+  logger.info(
+    {
+      version: VERSION,
+      commit: COMMIT,
+      server: connection.server,
+      healthPort: health?.port,
+      metricsPort: metricsServer?.port,
+    },
+    'operator started',
+  );
+
+  await aborted(signal);
+  logger.info({ graceMs: settings.shutdownGraceMs }, 'stopping');
+  health?.leave();
+  // The order of the river: no more decisions, then no more changes, then what is there goes out, then connections.
+  kernel.beforeClose('reconcilers', () => reconcilers.stop());
+  kernel.beforeClose('branches', () => runtime.close(settings.shutdownGraceMs * PUBLISH_SHARE));
+  kernel.beforeClose('connections', () => reconcilers.disconnect());
+  await kernel.close(settings.shutdownGraceMs);
+}
+
+async function localCredentials(kubeconfig: string, clock: Clock): Promise<KubeCredentials> {
+  if (kubeconfig !== '') return await loadTrustedKubeconfig(kubeconfig, { clock });
+  try {
+    return inClusterCredentials({ clock });
+  } catch (cause) {
+    throw new ReverserError({
+      reason: 'NoControlCluster',
+      retry: 'when-changed',
+      message: 'no control cluster: this is no pod with a service account; name a kubeconfig with --kubeconfig',
+      cause,
+    });
+  }
+}
+
+async function startKernel(
+  { configuration, configFolder, clock, logger }: RunOptions,
+  metrics: MetricsRegistry,
+): Promise<Kernel> {
+  return await openKernel({
+    entries: pluginEntries(configuration),
+    builtIn: BUILT_IN,
+    from: configFolder,
+    offers: OFFERS,
+    clock,
+    logger,
+    metrics,
+    usualPackage: (_point, value) => `@gitops-reverser/plugin-${value}`,
+  });
+}
+
+/** Values of `spec.encryption.provider` that some loaded writer serves. */
+function encryptionProviders({ registry }: Kernel): readonly string[] {
+  return registry.plugins.flatMap(({ contributions }) =>
+    contributions.filter(({ point }) => point === 'writer').flatMap(({ serves }) => serves),
+  );
+}
+
+async function serveMetrics(
+  { configuration, clock, logger }: RunOptions,
+  metrics: MetricsRegistry,
+  connection: KubeConnection,
+) {
+  const { metricsBindAddress, metricsInsecure, metricsCertPath, metricsCertName, metricsCertKey } =
+    configuration.settings;
+  const shared = {
+    bindAddress: metricsBindAddress,
+    contentType: metrics.contentType,
+    scrape: () => metrics.scrape(),
+    buildInfo: { version: VERSION, commit: COMMIT, node: process.version },
+  };
+  if (metricsInsecure || metricsBindAddress === '0') return await startMetricsServer(shared);
+  const names = [`gitops-reverser-metrics.${configuration.podNamespace}.svc`, 'localhost'];
+  const tls =
+    metricsCertPath === ''
+      ? selfSigned(names, clock.now())
+      : await certificate(metricsCertPath, metricsCertName, metricsCertKey);
+  if (metricsCertPath === '')
+    logger.info({ sha256: fingerprint(tls.cert) }, 'metrics are served with a self-signed certificate');
+  return await startMetricsServer({ ...shared, tls, authorize: metricsAccess(connection) });
+}
+
+async function certificate(folder: string, certName: string, keyName: string): Promise<Certificate> {
+  const read = async (name: string): Promise<string> => {
+    try {
+      return await readFile(join(folder, name), 'utf8');
+    } catch (cause) {
+      throw new ReverserError({
+        reason: 'CertificateUnreadable',
+        retry: 'when-changed',
+        message: `--metrics-cert-path: ${join(folder, name)} cannot be read; mount the certificate, or leave the setting empty for a self-signed one`,
+        cause,
+      });
+    }
+  };
+  return { cert: await read(certName), key: await read(keyName) };
+}
+
+/** The given folder, or one of our own that goes when we go. */
+async function cacheFolder(given: string): Promise<AsyncDisposable & { readonly path: string }> {
+  if (given !== '') return { path: given, [Symbol.asyncDispose]: async () => undefined };
+  const path = await mkdtemp(join(tmpdir(), 'gitops-reverser-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

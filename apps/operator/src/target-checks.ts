@@ -1,0 +1,30 @@
+import type { TargetSettings } from '@gitops-reverser/kernel-api';
+import { GENERATED_FILTERS } from '@gitops-reverser/plugin-kubernetes';
+import {
+  isSensitive,
+  parseSensitiveResources,
+  validatePlacement,
+  type SensitiveResources,
+} from '@gitops-reverser/toolkit-manifests';
+
+/** What a target declares that no schema can judge. */
+export interface TargetChecks {
+  readonly generatedFilters: readonly { readonly id: string; readonly on: boolean }[];
+  isSensitive(group: string, resource: string): boolean;
+  /** Every problem, each with its path. */
+  problems(settings: TargetSettings): readonly string[];
+}
+
+/** @param additional types treated like Secrets, checked when the configuration was read */
+export function targetChecks(additional: readonly string[]): TargetChecks {
+  const parsed = parseSensitiveResources(additional.join(','));
+  const sensitive: SensitiveResources = parsed.ok ? parsed.value : new Set();
+  return {
+    generatedFilters: GENERATED_FILTERS,
+    isSensitive: (group, resource) => isSensitive(group, resource, sensitive),
+    problems({ placement }) {
+      const checked = validatePlacement(placement, sensitive);
+      return checked.ok ? [] : checked.error.map(({ field, message }) => `spec.placement.${field}: ${message}`);
+    },
+  };
+}
