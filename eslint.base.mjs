@@ -76,6 +76,10 @@ export default function house(project) {
         ...doorRules(project),
       },
     },
-    { files: ['**/*.test.ts'], rules: { '@nx/enforce-module-boundaries': boundaries(onlyInTests) } },
+    // Tests, stories and what they share.
+    {
+      files: ['**/*.test.ts', '**/*.story.ts', '**/*.fixture.ts'],
+      rules: { '@nx/enforce-module-boundaries': boundaries(onlyInTests) },
+    },
   );
 }

@@ -4,15 +4,15 @@ import type { WatchFrame, WatchStream } from '@gitops-reverser/toolkit-kube';
 export const BUFFER_CAPACITY = 1024;
 
 /** Reads a watch into a bounded buffer while a list is under way, then hands it over frame by frame. */
-export class BufferedWatch {
+export class BufferedWatch implements AsyncDisposable {
   readonly #stream: WatchStream;
-  readonly #frames: AsyncIterator<WatchFrame, void>;
+  readonly #frames: AsyncGenerator<WatchFrame, void, undefined>;
   readonly #capacity: number;
+  readonly #pump: Promise<void>;
   #buffer: IteratorResult<WatchFrame, void>[] = [];
   #isBuffering = true;
-  #pump: Promise<void>;
   #failure: { readonly thrown: unknown } | undefined;
-  hasOverflowed = false;
+  #hasOverflowed = false;
 
   constructor(stream: WatchStream, capacity = BUFFER_CAPACITY) {
     this.#stream = stream;
@@ -21,35 +21,51 @@ export class BufferedWatch {
     this.#pump = this.#fill();
   }
 
-  /** The buffered frames in order, then the live ones; from here on the reader sets the pace. */
+  /** The list is complete. From here on nothing is read ahead: whoever asks for frames sets the pace. */
+  stopBuffering(): 'whole' | 'overflowed' {
+    this.#isBuffering = false;
+    return this.#hasOverflowed ? 'overflowed' : 'whole';
+  }
+
+  /** The buffered frames in order, then the live ones. */
   async *frames(): AsyncGenerator<WatchFrame, void, undefined> {
     this.#isBuffering = false;
-    for (;;) {
+    // One frame may be on its way when buffering stops.
+    for (let isPumping = true; ;) {
       const next = this.#buffer.shift();
-      if (next === undefined) {
+      if (next !== undefined) {
+        if (next.done === true) return;
+        yield next.value;
+      } else if (isPumping) {
         await this.#pump;
-        if (this.#failure !== undefined) throw this.#failure.thrown;
-        if (this.#buffer.length > 0) continue;
-        const live = await this.#frames.next();
-        if (live.done === true) return;
-        yield live.value;
-        continue;
-      }
-      if (next.done === true) return;
-      yield next.value;
+        isPumping = false;
+      } else break;
+    }
+    if (this.#failure !== undefined) throw this.#failure.thrown;
+    for (;;) {
+      const live = await this.#frames.next();
+      if (live.done === true) return;
+      yield live.value;
     }
   }
 
   async close(): Promise<void> {
+    this.#isBuffering = false;
     this.#stream.close();
     await this.#pump;
+    this.#buffer = [];
+    await this.#frames.return();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   async #fill(): Promise<void> {
     try {
       while (this.#isBuffering) {
         if (this.#buffer.length >= this.#capacity) {
-          this.hasOverflowed = true;
+          this.#hasOverflowed = true;
           this.#stream.close();
           return;
         }

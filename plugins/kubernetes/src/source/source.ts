@@ -8,10 +8,11 @@ import type {
   SourceEvent,
   Surface,
 } from '@gitops-reverser/kernel-api';
-import { Informer, KubeClient, type KubeConnection, type Random } from '@gitops-reverser/toolkit-kube';
+import { KubeClient, type KubeConnection, type Random } from '@gitops-reverser/toolkit-kube';
 import type { ResourcePolicy } from './policy.js';
 import { CollectionStream, type ServerTraits } from './stream.js';
 import { SurfaceLoop } from './surface-loop.js';
+import { Triggers } from './triggers.js';
 
 export interface KubernetesSourceOptions {
   readonly connection: KubeConnection;
@@ -23,24 +24,26 @@ export interface KubernetesSourceOptions {
   readonly random?: Random;
 }
 
-/** Types whose change means that discovery changed (chapter 30, DC-4). */
-const TRIGGERS = [
-  { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' },
-  { group: 'apiregistration.k8s.io', version: 'v1', resource: 'apiservices' },
-] as const;
-
 export function createKubernetesSource(options: KubernetesSourceOptions): Source & Lifecycle {
-  const client = new KubeClient(options.connection);
-  const loop = new SurfaceLoop({
+  const { connection, locality, policy, clock, logger, random = Math.random } = options;
+  const client = new KubeClient(connection);
+  const isLocal = locality === 'local';
+  // A change of definitions here says nothing about any other cluster (30, DC-5).
+  const triggers = isLocal
+    ? new Triggers({ client, clock, logger, random, onChange: () => loop.trigger() })
+    : undefined;
+  const loop: SurfaceLoop = new SurfaceLoop({
     client,
-    policy: options.policy,
-    isLocal: options.locality === 'local',
-    clock: options.clock,
-    logger: options.logger,
+    policy,
+    isLocal,
+    clock,
+    logger,
+    random,
+    onScan: (scan) => triggers?.arm(scan),
   });
-  const traits: ServerTraits = { hasWatchList: true };
+  const traits: ServerTraits = { withoutWatchList: new Set() };
   const stop = new AbortController();
-  const tasks: Promise<void>[] = [];
+  let scanning: Promise<void> | undefined;
 
   return {
     surface(signal: AbortSignal): AsyncIterable<Surface> {
@@ -48,56 +51,19 @@ export function createKubernetesSource(options: KubernetesSourceOptions): Source
     },
     follow(collection: Collection, from: Cursor | undefined, signal: AbortSignal): AsyncIterable<SourceEvent> {
       const stream = new CollectionStream(
-        {
-          client,
-          collection,
-          clock: options.clock,
-          traits,
-          random: options.random ?? Math.random,
-          onNotFound: () => loop.trigger(),
-        },
+        { client, collection, clock, traits, random, onNotFound: () => loop.trigger() },
         from,
       );
       return stream.events(AbortSignal.any([signal, stop.signal]));
     },
-    async start() {
-      tasks.push(loop.run(stop.signal));
-      if (options.locality === 'local') tasks.push(watchTriggers(client, loop, options.logger, stop.signal));
+    start() {
+      scanning ??= loop.run(stop.signal);
+      return Promise.resolve();
     },
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await Promise.all(tasks);
+      await scanning;
+      await triggers?.[Symbol.asyncDispose]();
     },
   };
-}
-
-/** Follows definitions where the catalog shows them; where they are not served or not permitted, the timer alone serves. */
-async function watchTriggers(
-  client: KubeClient,
-  loop: SurfaceLoop,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  const informers = new Map<string, Informer>();
-  try {
-    for await (const { types } of loop.surfaces(signal)) {
-      for (const path of TRIGGERS) {
-        const isServed = types.some(
-          ({ type, verdict }) => verdict !== 'refused' && type.group === path.group && type.resource === path.resource,
-        );
-        const running = informers.get(path.resource);
-        if (running?.trouble?.reason === 'Forbidden') {
-          logger.info({ resource: path.resource }, 'may not watch definitions; discovery is scanned by timer');
-          informers.delete(path.resource);
-          await running.close();
-        } else if (isServed && running === undefined) {
-          const informer = new Informer({ client, path });
-          informer.onChange(() => loop.trigger());
-          informers.set(path.resource, informer);
-        }
-      }
-    }
-  } finally {
-    await Promise.all([...informers.values()].map((informer) => informer.close()));
-  }
 }

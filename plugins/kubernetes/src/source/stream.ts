@@ -1,43 +1,45 @@
 import {
   cursor as toCursor,
-  refOf,
   type Clock,
   type Collection,
   type Cursor,
   type KubeObject,
   type SourceEvent,
-  type StreamTrouble,
 } from '@gitops-reverser/kernel-api';
 import {
   exponentialBackoff,
-  isExpired,
   isKubeError,
   isWatchListRefusal,
-  jitter,
+  KubeError,
   listPages,
   type Backoff,
   type CollectionPath,
   type KubeClient,
   type Random,
   type WatchFrame,
+  type WatchOptions,
+  type WatchStream,
 } from '@gitops-reverser/toolkit-kube';
 import { BufferedWatch } from './buffered-watch.js';
-import { EventConverter, isOlder, isTerminating } from './convert.js';
+import { EventConverter, isOlder } from './convert.js';
+import { ReplayDeadline } from './replay-deadline.js';
+import { afterEnd, afterError, titleOf, type Ending, type EndingFacts } from './session-ending.js';
 
-/** A stream that lived this long was healthy: its end is ordinary and its ladder starts again (chapter 30, 2.4 step 8). */
+/** A stream that lived this long was healthy: its end is ordinary and its ladder starts again (30, 2.4 step 8). */
 const HEALTHY_MS = 60_000;
 /** How long a replay may go without a word before the server is taken not to end its initial events (FC-WCH-4). */
 const REPLAY_SILENCE_MS = 30_000;
-/** The server ends a watch after a random time in this range, so that many do not end together. */
+/** The server ends a watch after a random time in this range, so that many do not end together (30, SC-16). */
 const TIMEOUT_SECONDS = [300, 600] as const;
 const LADDER_MS = [2_000, 60_000] as const;
-/** A lagging replica catches up within this; a store that went back does not (chapter 30, 2.4.1). */
+/** A lagging replica catches up within this; a store that went back does not (30, 2.4.1). */
 const STORE_LOOKS = 3;
 const STORE_LOOK_PAUSE_MS = 4_000;
 
-/** What all streams of one server have learned of it. */
+/** What the streams of one server have learned of it. */
 export interface ServerTraits {
-  hasWatchList: boolean;
+  /** Group versions whose server does not do WatchList: one cluster may have many servers behind it. */
+  readonly withoutWatchList: Set<string>;
 }
 
 export interface StreamOptions {
@@ -50,21 +52,6 @@ export interface StreamOptions {
   onNotFound(): void;
 }
 
-/** How a session ended and what the next one may do. */
-type Ending =
-  | { readonly kind: 'stopped' }
-  /** The server's own time-out, or a healthy stream that was cut: go on at once. */
-  | { readonly kind: 'resume' }
-  | { readonly kind: 'replay' }
-  | {
-      readonly kind: 'wait';
-      readonly trouble: StreamTrouble;
-      readonly message: string;
-      readonly atLeastMs: number;
-      readonly replay: boolean;
-      readonly doubtful: boolean;
-    };
-
 /**
  * One collection as a sequence of sessions: replay once, then resume from the cursor; a cursor the server no longer knows is
  * dropped and the set replayed. Yielding an event hands it over; being asked for the next one means it was accepted.
@@ -75,7 +62,11 @@ export class CollectionStream {
   readonly #converter: EventConverter;
   readonly #ladder: Backoff;
   #cursor: Cursor | undefined;
-  #isDoubtful = false;
+  /** A cursor from elsewhere is as doubtful as one from before an outage: the store may be another one by now. */
+  #isDoubtful = true;
+  #hasExpired = false;
+  #streamingSince: number | undefined;
+  #timeoutSeconds = 0;
 
   constructor(options: StreamOptions, from: Cursor | undefined) {
     const { group, version, resource } = options.collection.type;
@@ -88,91 +79,81 @@ export class CollectionStream {
   }
 
   async *events(signal: AbortSignal): AsyncGenerator<SourceEvent, void, undefined> {
+    const { clock, collection, onNotFound } = this.#options;
     while (!signal.aborted) {
+      this.#streamingSince = undefined;
       const ending = yield* this.#session(signal);
       if (signal.aborted || ending.kind === 'stopped') return;
-      if (ending.kind === 'replay') {
-        yield {
-          kind: 'trouble',
-          reason: 'ExpiredResourceVersion',
-          message: `the resume point of ${this.#title} is no longer known; the whole set is read again`,
-        };
-        // The first replay goes at once; one that fails the same way climbs the ladder (FC-WCH-3).
-        if (this.#ladder.failures > 0) await this.#options.clock.sleep(this.#ladder.next(), signal);
-        else this.#ladder.next();
-        this.#cursor = undefined;
-        continue;
-      }
-      if (ending.kind === 'resume') {
+      if (this.#isHealthy) {
         this.#ladder.reset();
-        continue;
+        this.#hasExpired = false;
       }
-      yield { kind: 'trouble', reason: ending.trouble, message: ending.message };
-      if (ending.replay) this.#cursor = undefined;
-      this.#isDoubtful ||= ending.doubtful;
-      await this.#options.clock.sleep(Math.max(this.#ladder.next(), ending.atLeastMs), signal);
+      switch (ending.kind) {
+        case 'resume':
+          this.#isDoubtful ||= ending.doubtful;
+          await clock.sleep(ending.afterMs, signal);
+          break;
+        case 'replay':
+          this.#cursor = undefined;
+          yield {
+            kind: 'trouble',
+            reason: 'ExpiredResourceVersion',
+            message: `the resume point of ${titleOf(collection)} is no longer known; the whole set is read again`,
+          };
+          // The first replay goes at once; one after the other would be a loop (FC-WCH-3).
+          if (this.#hasExpired) await clock.sleep(this.#ladder.next(), signal);
+          this.#hasExpired = true;
+          break;
+        case 'wait':
+          this.#isDoubtful ||= ending.doubtful;
+          if (ending.notFound) onNotFound();
+          yield { kind: 'trouble', reason: ending.trouble, message: ending.message };
+          await clock.sleep(Math.max(this.#ladder.next(), ending.atLeastMs), signal);
+          break;
+      }
     }
-  }
-
-  get #title(): string {
-    const { type, namespace } = this.#options.collection;
-    const resource = type.group === '' ? type.resource : `${type.resource}.${type.group}`;
-    return namespace === undefined ? resource : `${resource} in ${namespace}`;
-  }
-
-  get #selection(): { readonly labelSelector?: string } {
-    const { labelSelector } = this.#options.collection;
-    return labelSelector === undefined ? {} : { labelSelector };
-  }
-
-  get #timeoutSeconds(): number {
-    const [least, most] = TIMEOUT_SECONDS;
-    return Math.round(least + (most - least) * this.#options.random());
   }
 
   async *#session(signal: AbortSignal): AsyncGenerator<SourceEvent, Ending, undefined> {
     try {
       if (this.#cursor === undefined) return yield* this.#replay(signal);
       if (this.#isDoubtful && (await this.#storeWentBack(this.#cursor, signal))) return { kind: 'replay' };
-      this.#isDoubtful = false;
       return yield* this.#resume(this.#cursor, signal);
     } catch (thrown) {
       if (signal.aborted) return { kind: 'stopped' };
-      return this.#afterError(thrown);
+      return afterError(thrown, this.#facts);
     }
   }
 
-  /** The place in the stream is asked of the store before it is trusted: a restored etcd is silent up to it. */
+  /** A store that was restored from a backup is silent up to the cursor, so it is asked where it is. */
   async #storeWentBack(from: Cursor, signal: AbortSignal): Promise<boolean> {
     for (let look = 1; look <= STORE_LOOKS; look += 1) {
       const { resourceVersion } = await this.#options.client.list(this.#path, { ...this.#selection, limit: 1 }, signal);
       if (!isOlder(resourceVersion, from)) return false;
       if (look < STORE_LOOKS) await this.#options.clock.sleep(STORE_LOOK_PAUSE_MS, signal);
+      if (signal.aborted) return false;
     }
     return true;
   }
 
   async *#resume(from: Cursor, signal: AbortSignal): AsyncGenerator<SourceEvent, Ending, undefined> {
-    const watch = {
-      ...this.#selection,
-      resourceVersion: from as string,
-      allowWatchBookmarks: true,
-      timeoutSeconds: this.#timeoutSeconds,
-    };
-    await using stream = await this.#options.client.watch(this.#path, watch, signal);
-    yield { kind: 'streaming' };
+    await using stream = await this.#watch({ resourceVersion: from }, signal);
+    this.#isDoubtful = false;
+    yield this.#streaming();
     return yield* this.#live(stream);
   }
 
   async *#replay(signal: AbortSignal): AsyncGenerator<SourceEvent, Ending, undefined> {
+    const { withoutWatchList } = this.#options.traits;
+    const { group, version } = this.#path;
     // Said before the first request, so that whoever limits replays can hold this one back.
     yield { kind: 'snapshot-begin' };
-    if (this.#options.traits.hasWatchList) {
+    if (!withoutWatchList.has(`${group}/${version}`)) {
       try {
         return yield* this.#replayByWatch(signal);
       } catch (thrown) {
-        if (signal.aborted || !(thrown === NEVER_ENDS || isWatchListRefusal(thrown))) throw thrown;
-        this.#options.traits.hasWatchList = false;
+        if (signal.aborted || !isNoWatchList(thrown)) throw thrown;
+        withoutWatchList.add(`${group}/${version}`);
         yield { kind: 'snapshot-begin' };
       }
     }
@@ -180,169 +161,175 @@ export class CollectionStream {
   }
 
   async *#replayByWatch(signal: AbortSignal): AsyncGenerator<SourceEvent, Ending, undefined> {
-    const watch = {
-      ...this.#selection,
-      sendInitialEvents: true,
-      allowWatchBookmarks: true,
-      timeoutSeconds: this.#timeoutSeconds,
-    };
-    await using stream = await this.#options.client.watch(this.#path, watch, signal);
-    const frames = stream[Symbol.asyncIterator]();
-    let count = 0;
-    for (;;) {
-      const next = await this.#within(frames.next(), REPLAY_SILENCE_MS, signal);
+    const { clock } = this.#options;
+    await using stream = await this.#watch({ sendInitialEvents: true }, signal);
+    await using frames = closing(stream);
+    await using deadline = new ReplayDeadline({
+      clock,
+      silenceMs: REPLAY_SILENCE_MS,
+      // A server that keeps its own time-out ends an endless replay before we have to.
+      totalMs: this.#timeoutSeconds * 1000 + REPLAY_SILENCE_MS,
+      close: () => stream.close(),
+    });
+    this.#converter.beginReplay();
+    for (let isFirst = true; ; isFirst = false) {
+      const next = await deadline.during(frames.next());
+      if (deadline.isOver) throw NEVER_ENDS;
       if (next.done === true) return { kind: 'stopped' };
       const frame = next.value;
-      if (frame.kind === 'event' && frame.type !== 'DELETED') {
-        count += 1;
-        const member = this.#member(frame.object);
-        if (member !== undefined) yield member;
-      } else if (frame.kind === 'initial-events-end') {
-        yield* this.#complete(frame.resourceVersion);
-        return yield* this.#live({ [Symbol.asyncIterator]: () => frames });
-      } else if (frame.kind === 'error') {
-        // A server whose store cannot tell progress answers a WatchList with an internal error at once.
-        if (count === 0 && frame.error.code === 500) throw NEVER_ENDS;
-        return this.#afterError(frame.error);
-      } else if (frame.kind === 'ended') {
-        return this.#afterEnd(frame);
+      switch (frame.kind) {
+        case 'event': {
+          const member = this.#converter.duringReplay(frame);
+          if (member !== undefined) yield member;
+          break;
+        }
+        case 'initial-events-end':
+          await deadline[Symbol.asyncDispose]();
+          yield* this.#complete(frame.resourceVersion);
+          return yield* this.#live(frames);
+        case 'bookmark':
+          // Ordinary bookmarks come after the end mark: this server never sends it.
+          throw NEVER_ENDS;
+        case 'error':
+          // A server whose store cannot tell progress answers a WatchList so, at once.
+          if (isFirst && frame.error.code === 500) throw NEVER_ENDS;
+          return afterError(frame.error, this.#facts);
+        case 'ended':
+          if (frame.cause === 'server' && frame.aliveMs >= HEALTHY_MS) throw NEVER_ENDS;
+          return afterEnd(frame, this.#facts);
       }
-    }
-  }
-
-  /** Rejects with NEVER_ENDS when nothing came for `ms`. */
-  async #within<T>(work: Promise<T>, ms: number, signal: AbortSignal): Promise<T> {
-    const done = new AbortController();
-    const late = this.#options.clock.sleep(ms, AbortSignal.any([signal, done.signal])).then(() => {
-      if (done.signal.aborted || signal.aborted) return work;
-      work.catch(() => undefined);
-      throw NEVER_ENDS;
-    });
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      done.abort();
-      late.catch(() => undefined);
     }
   }
 
   async *#replayByList(signal: AbortSignal): AsyncGenerator<SourceEvent, Ending, undefined> {
     const { client } = this.#options;
-    const { resourceVersion: start } = await client.list(this.#path, { ...this.#selection, limit: 1 }, signal);
-    const watch = { ...this.#selection, allowWatchBookmarks: true, timeoutSeconds: this.#timeoutSeconds };
-    const buffered = new BufferedWatch(await client.watch(this.#path, { ...watch, resourceVersion: start }, signal));
-    let listed: string;
-    try {
-      listed = yield* this.#list(signal);
-      if (!buffered.hasOverflowed) {
-        yield* this.#complete(listed);
-        return yield* this.#live(newerThan(listed, buffered.frames()));
-      }
-    } finally {
-      await buffered.close();
+    const start = await client.list(this.#path, { ...this.#selection, limit: 1 }, signal);
+    const resourceVersion = this.#required(start.resourceVersion);
+    this.#converter.beginReplay();
+    await using buffered = new BufferedWatch(await this.#watch({ resourceVersion }, signal));
+    const listed = this.#required(yield* this.#list(signal));
+    if (buffered.stopBuffering() === 'whole') {
+      yield* this.#complete(listed);
+      return yield* this.#live(newerThan(listed, buffered.frames()));
     }
     // More changes came than the buffer holds: the watch is opened after the list instead.
-    await using stream = await client.watch(this.#path, { ...watch, resourceVersion: listed }, signal);
+    await buffered.close();
+    await using stream = await this.#watch({ resourceVersion: listed }, signal);
     yield* this.#complete(listed);
     return yield* this.#live(stream);
   }
 
   async *#list(signal: AbortSignal): AsyncGenerator<SourceEvent, string, undefined> {
     for await (const event of listPages(this.#options.client, this.#path, this.#selection, signal)) {
-      if (event.kind === 'restart') yield { kind: 'snapshot-begin' };
       if (event.kind === 'complete') return event.resourceVersion;
-      if (event.kind !== 'page') continue;
-      for (const object of event.items) {
-        const member = this.#member(object);
-        if (member !== undefined) yield member;
-      }
+      if (event.kind === 'restart') yield { kind: 'snapshot-begin' };
+      else yield* this.#members(event.items);
     }
     throw new Error('a list ended without its last page');
   }
 
-  /** A terminating object is logically absent (chapter 30, 2.4 step 4). */
-  #member(object: KubeObject): SourceEvent | undefined {
-    if (isTerminating(object)) return undefined;
-    const at = toCursor(object.metadata.resourceVersion ?? '');
-    return { kind: 'upsert', ref: refOf(this.#options.collection.type, object), object, via: 'snapshot', cursor: at };
+  *#members(items: readonly KubeObject[]): Generator<SourceEvent, void, undefined> {
+    for (const object of items) {
+      const member = this.#converter.member(object);
+      if (member !== undefined) yield member;
+    }
   }
 
   async *#complete(resourceVersion: string): AsyncGenerator<SourceEvent, void, undefined> {
-    const at = toCursor(resourceVersion);
-    this.#converter.reset();
+    const at = toCursor(this.#required(resourceVersion));
     yield { kind: 'snapshot-end', cursor: at };
     // Only an accepted replay may be resumed from.
     this.#cursor = at;
     this.#isDoubtful = false;
-    yield { kind: 'streaming' };
+    yield* this.#converter.endReplay(at);
+    yield this.#streaming();
   }
 
   async *#live(frames: AsyncIterable<WatchFrame>): AsyncGenerator<SourceEvent, Ending, undefined> {
     for await (const frame of frames) {
       switch (frame.kind) {
-        case 'event': {
-          const event = this.#converter.convert(frame);
-          yield event;
+        case 'event':
+          yield this.#converter.convert(frame);
           this.#cursor = toCursor(frame.resourceVersion);
           break;
-        }
         case 'bookmark':
         case 'initial-events-end':
           yield { kind: 'progress', cursor: toCursor(frame.resourceVersion) };
           this.#cursor = toCursor(frame.resourceVersion);
           break;
         case 'error':
-          return this.#afterError(frame.error);
+          return afterError(frame.error, this.#facts);
         case 'ended':
-          return this.#afterEnd(frame);
+          return afterEnd(frame, this.#facts);
       }
     }
     return { kind: 'stopped' };
   }
 
-  #afterEnd(frame: Extract<WatchFrame, { readonly kind: 'ended' }>): Ending {
-    const isHealthy = frame.aliveMs >= HEALTHY_MS;
-    if (isHealthy) this.#ladder.reset();
-    if (frame.cause === 'server' && isHealthy && frame.bytes > 0) return { kind: 'resume' };
-    const message =
-      frame.error?.message ??
-      `the watch of ${this.#title} ended after ${Math.round(frame.aliveMs / 1000)} s; opening it again`;
+  #streaming(): SourceEvent {
+    this.#streamingSince = this.#options.clock.now().getTime();
+    return { kind: 'streaming' };
+  }
+
+  get #isHealthy(): boolean {
+    const since = this.#streamingSince;
+    return since !== undefined && this.#options.clock.now().getTime() - since >= HEALTHY_MS;
+  }
+
+  get #facts(): EndingFacts {
+    const { collection, random } = this.#options;
     return {
-      kind: 'wait',
-      trouble: 'WatchError',
-      message,
-      atLeastMs: 0,
-      replay: false,
-      doubtful: frame.cause !== 'server' || frame.bytes === 0,
+      collection,
+      random,
+      timeoutMs: this.#timeoutSeconds * 1000,
+      isHealthy: this.#isHealthy,
+      hasCursor: this.#cursor !== undefined,
     };
   }
 
-  #afterError(thrown: unknown): Ending {
-    if (isExpired(thrown)) return { kind: 'replay' };
-    if (!isKubeError(thrown)) throw thrown;
-    const { code, message, retryAfterSeconds } = thrown;
-    const atLeastMs = retryAfterSeconds === undefined ? 0 : jitter(retryAfterSeconds * 1000, this.#options.random);
-    const wait = { kind: 'wait', message, atLeastMs, replay: isBadCursor(code, message), doubtful: true } as const;
-    if (code === 403) {
-      const { type, namespace } = this.#options.collection;
-      const where = namespace === undefined ? 'in every namespace' : `in namespace ${namespace}`;
-      const resource = type.group === '' ? type.resource : `${type.resource}.${type.group}`;
-      return {
-        ...wait,
-        trouble: 'WatchNotPermitted',
-        message: `the credential may not list and watch ${resource} ${where}; grant it get, list and watch`,
-      };
-    }
-    if (code === 404) this.#options.onNotFound();
-    return { ...wait, trouble: 'WatchError' };
+  get #selection(): { readonly labelSelector?: string } {
+    const { labelSelector } = this.#options.collection;
+    return labelSelector === undefined ? {} : { labelSelector };
+  }
+
+  #watch(
+    form: Pick<WatchOptions, 'sendInitialEvents' | 'resourceVersion'>,
+    signal: AbortSignal,
+  ): ReturnType<KubeClient['watch']> {
+    const [least, most] = TIMEOUT_SECONDS;
+    this.#timeoutSeconds = Math.round(least + (most - least) * this.#options.random());
+    const shared = { ...this.#selection, allowWatchBookmarks: true, timeoutSeconds: this.#timeoutSeconds };
+    return this.#options.client.watch(this.#path, { ...shared, ...form }, signal);
+  }
+
+  /** A watch from no version, or from `0`, would send the whole set as if it were new (30, 2.4 step 3). */
+  #required(resourceVersion: string): string {
+    if (resourceVersion !== '' && resourceVersion !== '0') return resourceVersion;
+    throw new KubeError({
+      code: 0,
+      reason: 'MalformedResponse',
+      message: `${titleOf(this.#options.collection)}: expected a list with a resourceVersion to watch from, found ${resourceVersion === '' ? 'none' : resourceVersion}; this API cannot be followed until its server gives one`,
+    });
   }
 }
 
 const NEVER_ENDS = Symbol('the server never ends its initial events');
 
-/** The server does not take this cursor: another attempt with it would fail for ever. */
-function isBadCursor(code: number, message: string): boolean {
-  return code === 400 || code === 422 || (code === 500 && message.includes('resourceVersion'));
+/** Its server does not know WatchList, or our request for one; the list form tells whether something else is wrong. */
+const isNoWatchList = (thrown: unknown): boolean =>
+  thrown === NEVER_ENDS ||
+  isWatchListRefusal(thrown) ||
+  (isKubeError(thrown) && (thrown.code === 400 || thrown.code === 422));
+
+/** The frames of a stream, which is closed and forgotten when they are disposed of. */
+function closing(stream: WatchStream): AsyncGenerator<WatchFrame, void, undefined> & AsyncDisposable {
+  const frames = stream[Symbol.asyncIterator]();
+  return Object.assign(frames, {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      stream.close();
+      await frames.return();
+    },
+  });
 }
 
 async function* newerThan(

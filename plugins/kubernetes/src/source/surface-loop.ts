@@ -1,12 +1,22 @@
 import type { Clock, Logger, Surface } from '@gitops-reverser/kernel-api';
-import { Discovery, isKubeError, type KubeClient } from '@gitops-reverser/toolkit-kube';
+import {
+  backoffLadder,
+  Discovery,
+  isKubeError,
+  type Backoff,
+  type DiscoveryScan,
+  type KubeClient,
+  type Random,
+} from '@gitops-reverser/toolkit-kube';
 import type { ResourcePolicy } from './policy.js';
 import { TypeRegistry } from './registry.js';
 
 const SCAN_EVERY_MS = 30_000;
 /** Triggers come in bursts: a chart installs its definitions one after the other. */
 const TRIGGER_SETTLE_MS = 500;
-/** A freshly started workspace authenticator answers 401 for about a minute. */
+/** A new definition is served a moment after it was accepted. */
+const SECOND_LOOK_MS = 2_000;
+/** A freshly started workspace authenticator answers 401 for about a minute (30, 1.2). */
 const AUTHENTICATION_GRACE_MS = 120_000;
 
 export interface SurfaceLoopOptions {
@@ -15,6 +25,9 @@ export interface SurfaceLoopOptions {
   readonly isLocal: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly random: Random;
+  /** After every scan that was not a failure as a whole. */
+  onScan(scan: DiscoveryScan): void;
 }
 
 /** Scans discovery every 30 s and whenever it is told to, and publishes what follows from it. Scans are serial. */
@@ -23,6 +36,7 @@ export class SurfaceLoop {
   readonly #discovery: Discovery;
   readonly #registry: TypeRegistry;
   readonly #since: number;
+  readonly #graceLadder: Backoff;
   #surface: Surface = {
     generation: 0,
     reach: { state: 'unknown', reason: 'AwaitingDiscovery', message: 'not looked at so far' },
@@ -30,6 +44,8 @@ export class SurfaceLoop {
   };
   #content = '';
   #isReady = false;
+  /** Since when the credential is not accepted, without an answer in between. */
+  #unauthorizedSince: number | undefined;
   #wake = new AbortController();
   #listeners = new Set<() => void>();
 
@@ -38,6 +54,7 @@ export class SurfaceLoop {
     this.#discovery = new Discovery(options.client);
     this.#registry = new TypeRegistry(options.policy);
     this.#since = options.clock.now().getTime();
+    this.#graceLadder = backoffLadder(undefined, options.random);
   }
 
   /** Asks for a scan now. */
@@ -67,23 +84,37 @@ export class SurfaceLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const stop = (): void => this.#wake.abort();
+    signal.addEventListener('abort', stop);
+    let isTriggered = false;
     while (!signal.aborted) {
+      // A trigger during the scan came too late for it and asks for another.
       this.#wake = new AbortController();
       await this.#scan(signal);
-      const isWoken = await this.#sleep(SCAN_EVERY_MS, signal);
-      if (isWoken && !signal.aborted) await this.#options.clock.sleep(TRIGGER_SETTLE_MS, signal);
+      if (signal.aborted) break;
+      const pauseMs = isTriggered ? SECOND_LOOK_MS : SCAN_EVERY_MS;
+      await clock.sleep(this.#isInGrace ? this.#graceLadder.next() : pauseMs, this.#wake.signal);
+      isTriggered = this.#wake.signal.aborted;
+      if (isTriggered) await clock.sleep(TRIGGER_SETTLE_MS, signal);
     }
+    signal.removeEventListener('abort', stop);
   }
 
-  async #sleep(ms: number, signal: AbortSignal): Promise<boolean> {
-    await this.#options.clock.sleep(ms, AbortSignal.any([signal, this.#wake.signal]));
-    return this.#wake.signal.aborted;
+  /** The credential may only not be accepted yet, or not at the moment: nothing is said about the cluster until that is clear. */
+  get #isInGrace(): boolean {
+    const since = this.#unauthorizedSince;
+    if (this.#options.isLocal || since === undefined) return false;
+    const isNew = since - this.#since < AUTHENTICATION_GRACE_MS;
+    return (this.#isReady || isNew) && this.#options.clock.now().getTime() - since < AUTHENTICATION_GRACE_MS;
   }
 
   async #scan(signal: AbortSignal): Promise<void> {
     const { clock, isLocal, logger } = this.#options;
     try {
       const scan = await this.#discovery.scan(signal);
+      this.#unauthorizedSince = undefined;
+      this.#graceLadder.reset();
       const change = this.#registry.apply(scan, clock.now());
       const reason = isLocal ? 'LocalCluster' : 'RemoteCluster';
       const missing = scan.failed.length === 0 ? '' : `; ${scan.failed.length} group version(s) could not be read`;
@@ -97,8 +128,11 @@ export class SurfaceLoop {
         );
       if (change.recovered.length > 0) logger.info({ types: change.recovered.length }, 'catalog recovered');
       if (change.removed.length > 0) logger.info({ types: change.removed.length }, 'types removed');
+      this.#options.onScan(scan);
     } catch (error) {
       if (signal.aborted) return;
+      // What answers next may be another version of the server.
+      this.#discovery.reset();
       this.#publish(this.#unreachable(error), this.#registry.apply(undefined, clock.now()).types);
     }
   }
@@ -107,9 +141,10 @@ export class SurfaceLoop {
     const code = isKubeError(error) ? error.code : 0;
     const server = this.#options.client.connection.server;
     const found = isKubeError(error) ? error.message : 'the answer could not be read';
+    if (code !== 401) this.#unauthorizedSince = undefined;
     if (code === 401) {
-      const isEarly = this.#isReady || this.#options.clock.now().getTime() - this.#since < AUTHENTICATION_GRACE_MS;
-      if (isEarly && this.#surface.reach.reason === 'AwaitingDiscovery')
+      this.#unauthorizedSince ??= this.#options.clock.now().getTime();
+      if (this.#isInGrace)
         return {
           state: 'unknown',
           reason: 'AwaitingDiscovery',
