@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttps } from 'node:https';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { fakeLogger } from '@gitops-reverser/kernel-testing';
 import { openBranchStore } from './branch-store.js';
@@ -327,6 +327,31 @@ describe('hosting quirks (chapter 40, 4.11)', () => {
     await using web = await serve((request, response) => (request.resume(), response.writeHead(status, { 'content-type': type }).end('<html>sign in</html>')));
 
     expect((await thrown(bench.open({ url: `${web.url}/x.git` }).observe(signal()))).reason).toBe(reason);
+  });
+
+  it('6.4: goes through a proxy, with its credential and never with its password in a message', async () => {
+    await bench.host.createRepository('proxied', FILES);
+    const asked: string[] = [];
+    const proxy = createServer();
+    proxy.on('connect', (request, client: Socket) => {
+      asked.push(`${request.url ?? ''} ${request.headers['proxy-authorization'] ?? 'nobody'}`);
+      const target = connect(bench.host.port, '127.0.0.1', () => {
+        client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+        target.pipe(client).pipe(target);
+      });
+      client.on('error', () => target.destroy());
+      target.on('error', () => client.destroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const store = bench.open({ url: 'http://git.corp.test/proxied.git', proxy: { url, username: 'p', password: 'proxy-secret' } });
+
+    const base = await store.observe(signal());
+    await store[Symbol.asyncDispose]();
+    proxy.close();
+
+    expect(base.kind).toBe('branch');
+    expect(new Set(asked)).toEqual(new Set([`git.corp.test:80 Basic ${Buffer.from('p:proxy-secret').toString('base64')}`]));
   });
 
   describe('TLS', () => {

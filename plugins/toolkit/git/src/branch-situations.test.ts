@@ -61,7 +61,7 @@ describe('where a branch starts (chapter 40, 4.7 and 4.8)', () => {
   it('a changed parent counts from the next look on', async () => {
     const repository = await bench.host.createRepository('changed-parent', FILES);
     await repository.commitFiles('stable', { 's.yaml': 's: 1\n' }, { from: 'main' });
-    let parent: string | undefined;
+    let parent: string | undefined = undefined as string | undefined;
     const store = bench.open({ url: bench.host.urlOf('changed-parent'), branch: 'live', parentBranch: () => parent });
     const before = await store.observe(signal());
     parent = 'stable';

@@ -53,6 +53,38 @@ describe('a branch store over git http-backend', () => {
     await repository.fsck();
   });
 
+  it('shows an empty folder where there is no commit, before it was ever used', () => {
+    const store = bench.open({ url: bench.host.urlOf('unused') });
+
+    expect([...store.folder(undefined, 'apps').files()]).toEqual([]);
+    expect(bench.host.requests({ repository: 'unused' })).toEqual([]);
+  });
+
+  it('3.4: dates a commit no earlier than its parent', async () => {
+    const repository = await bench.host.createRepository('clock-behind', { files: { 'a.yaml': 'a: 1\n' } });
+    await repository.commitFiles('main', { 'b.yaml': '1\n' }, { date: new Date('2031-01-01T00:00:00Z') });
+    const store = bench.open({ url: bench.host.urlOf('clock-behind') });
+    const base = await store.observe(signal());
+
+    await store.publish(base, await commitOn(store, tipOf(base), { 'a.yaml': 'a: 2\n' }), signal());
+
+    const [ours] = await repository.log('main', { limit: 1 });
+    expect([ours?.author.date, ours?.committer.date]).toEqual(['2026-03-01T10:00:00+00:00', '2031-01-01T00:00:00+00:00']);
+  });
+
+  it('makes a commit without a change when it is asked to', async () => {
+    const repository = await bench.host.createRepository('empty-commit', { files: { 'a.yaml': 'a: 1\n' } });
+    const store = bench.open({ url: bench.host.urlOf('empty-commit') });
+    const base = await store.observe(signal());
+
+    const result = await store.commit({ parent: tipOf(base), changes: new Map(), author, committer, message: 'Touch\n', allowEmpty: true });
+    if (result.kind !== 'committed') throw new Error('no commit');
+    await store.publish(base, result.commit, signal());
+
+    expect(await repository.log('main', { limit: 1 })).toMatchObject([{ sha: result.commit, subject: 'Touch', files: [] }]);
+    await repository.fsck();
+  });
+
   it('says that nothing changed when no byte did', async () => {
     await bench.host.createRepository('same', { files: { 'a.yaml': 'a: 1\n' } });
     const store = bench.open({ url: bench.host.urlOf('same') });

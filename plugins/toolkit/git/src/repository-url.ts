@@ -22,7 +22,6 @@ const DEFAULT_PORTS: ReadonlySet<number> = new Set([443, 80, 22, 9418]);
  * @throws ReverserError UserInfoInURL for credentials in it, InvalidSpec for anything else that is wrong; never repeating a secret
  */
 export function parseRepositoryUrl(url: string): RepositoryUrl {
-  // eslint-disable-next-line no-control-regex -- control characters are what is refused
   if (/[\0-\x20\x7f]/.test(url)) throw invalid('it contains a blank or a control character');
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
   if (scheme === undefined) return parseScp(url);

@@ -33,7 +33,6 @@ export function encodeCommit({ tree, parent, author, committer, message }: Commi
 /** The injection boundary: whatever attribution did, these lines hold exactly one identity (chapter 40, 3.5). */
 function identity(role: string, { name, email, at }: Signature): string {
   for (const [what, value] of [[`${role} name`, name], [`${role} e-mail address`, email]] as const) {
-    // eslint-disable-next-line no-control-regex -- control characters are what is refused
     if (/[\0-\x1f\x7f<>]/.test(value)) throw malformedCommit(what, 'a control character, < or >');
   }
   // Git strips these from both ends of what it reads back, and fsck asks for a name.

@@ -9,11 +9,14 @@ import type { EncodedObject } from './pack-writer.js';
 export class ObjectStore {
   readonly #cache: ObjectCache;
   #packs: PackFile[] = [];
-  /** Encoded as in a pack; not yet in one. */
-  readonly #made = new Map<Oid, Uint8Array>();
+  /** Encoded as in a pack; not yet in one. Counted: two commits may have made the same object. */
+  readonly #made = new Map<Oid, { readonly entry: Uint8Array; uses: number }>();
+  readonly #onMissing: () => void;
 
-  constructor(options: { readonly cacheBytes: number }) {
+  /** @param options.onMissing told when something that should be here is not, or cannot be read */
+  constructor(options: { readonly cacheBytes: number; readonly onMissing?: () => void }) {
     this.#cache = new ObjectCache(options.cacheBytes);
+    this.#onMissing = options.onMissing ?? (() => undefined);
   }
 
   get packs(): readonly PackFile[] {
@@ -22,7 +25,7 @@ export class ObjectStore {
 
   find(oid: Oid): GitObject | undefined {
     const made = this.#made.get(oid);
-    if (made !== undefined) return decodeMade(Buffer.from(made.buffer, made.byteOffset, made.byteLength));
+    if (made !== undefined) return decodeMade(Buffer.from(made.entry.buffer, made.entry.byteOffset, made.entry.byteLength));
     for (const pack of this.#packs) {
       const object = pack.read(oid, this.#cache, (base) => this.find(base));
       if (object !== undefined) return object;
@@ -41,30 +44,41 @@ export class ObjectStore {
       found = this.find(oid);
     } catch (error) {
       if (!(error instanceof MalformedData)) throw error;
+      this.#onMissing();
       throw gitError('ObjectMissing', `${type} ${oid} cannot be read from the cache: ${error.message}; it is fetched again`, { oid });
     }
-    if (found === undefined) throw gitError('ObjectMissing', `${type} ${oid} is not in the cache; it is fetched again`, { oid });
+    if (found === undefined) {
+      this.#onMissing();
+      throw gitError('ObjectMissing', `${type} ${oid} is not in the cache; it is fetched again`, { oid });
+    }
     if (found.type !== type) throw gitError('ObjectMissing', `expected ${oid} to be a ${type}, found a ${found.type}; the repository is damaged or names the wrong object`, { oid });
     return found.data;
   }
 
-  /** Keeps an object until a pack takes it over. */
+  /** Keeps an object until it was released as often as it was made. */
   make(type: ObjectType, data: Uint8Array, oid: Oid = hashObject(type, data)): Oid {
-    if (!this.#made.has(oid)) this.#made.set(oid, encodeEntry(type, data));
+    const made = this.#made.get(oid);
+    if (made === undefined) this.#made.set(oid, { entry: encodeEntry(type, data), uses: 1 });
+    else made.uses += 1;
     return oid;
   }
 
   /** The object in the form a pack takes: as made, or encoded anew. */
   encoded(oid: Oid): EncodedObject {
     const made = this.#made.get(oid);
-    if (made !== undefined) return { oid, entry: made };
+    if (made !== undefined) return { oid, entry: made.entry };
     const object = this.find(oid);
     if (object === undefined) throw gitError('ObjectMissing', `object ${oid} is not in the cache; it is fetched again`, { oid });
     return { oid, entry: encodeEntry(object.type, object.data) };
   }
 
-  forgetMade(oids: Iterable<Oid>): void {
-    for (const oid of oids) this.#made.delete(oid);
+  release(oids: Iterable<Oid>): void {
+    for (const oid of oids) {
+      const made = this.#made.get(oid);
+      if (made === undefined) continue;
+      made.uses -= 1;
+      if (made.uses === 0) this.#made.delete(oid);
+    }
   }
 
   /** Newest first: what is asked for next is likely in it. */

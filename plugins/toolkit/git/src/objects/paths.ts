@@ -8,7 +8,6 @@ export function unsafeName(name: string): string | undefined {
   if (name.includes('/')) return 'a slash inside a name';
   if (name.includes('\\')) return 'a backslash';
   if (name.includes('\0')) return 'a NUL';
-  // eslint-disable-next-line no-control-regex -- outside ASCII anything may be ignorable
   if (!/^[.gG]|[^\0-\x7f]/.test(name)) return undefined;
   if (isDotGit(name)) return 'a name that some file systems take for .git';
   return undefined;

@@ -8,7 +8,7 @@ import { compareEntries, DIRECTORY_MODE, encodeTree, FILE_MODE, kindOf, toNameBy
 
 export interface TreeEdit {
   readonly tree: Oid;
-  /** Every object made, whether or not an equal one was held already. */
+  /** Every object made, once, whether or not an equal one was held already. Whoever asked for the edit releases them. */
   readonly made: readonly Oid[];
 }
 
@@ -29,8 +29,13 @@ const emptyPlan = (): Plan => ({ files: new Map(), directories: new Map() });
  */
 export async function editTree(trees: TreeCache, objects: ObjectStore, root: Oid, changes: ReadonlyMap<string, Uint8Array | undefined>): Promise<TreeEdit> {
   const edit = new Edit(trees, objects);
-  const tree = await edit.apply(root, planOf(changes), '');
-  return { tree: tree ?? edit.emptyRoot(), made: [...edit.made] };
+  try {
+    const tree = await edit.apply(root, planOf(changes), '');
+    return { tree: tree ?? edit.emptyRoot(), made: [...edit.made] };
+  } catch (error) {
+    objects.release(edit.made);
+    throw error;
+  }
 }
 
 function planOf(changes: ReadonlyMap<string, Uint8Array | undefined>): Plan {
@@ -64,7 +69,7 @@ class Edit {
   }
 
   emptyRoot(): Oid {
-    this.made.add(this.#objects.make('tree', Buffer.alloc(0), EMPTY_TREE_OID));
+    this.#make('tree', Buffer.alloc(0), EMPTY_TREE_OID);
     return EMPTY_TREE_OID;
   }
 
@@ -84,7 +89,7 @@ class Edit {
       if (plan.directories.has(name) && [...filesOf(plan.directories.get(name))].some((below) => below !== undefined)) throw this.#refuse(path, name, 'being file and folder in one commit');
       const oid = hashObject('blob', bytes);
       if (entry !== undefined && kind !== 'directory' && entry.oid === oid) continue;
-      this.made.add(this.#objects.make('blob', bytes, oid));
+      this.#make('blob', bytes, oid);
       replaced.set(name, { mode: entry === undefined || kind === 'directory' ? FILE_MODE : entry.mode, name, oid });
       if (this.#breather.isDue) await this.#breather.breathe();
     }
@@ -115,10 +120,16 @@ class Edit {
     kept.sort(compareEntries);
     const { oid, data } = encodeTree(kept);
     if (oid === node.oid) return oid;
-    this.made.add(this.#objects.make('tree', data, oid));
+    this.#make('tree', data, oid);
     this.#trees.add(new TreeNode(oid, kept));
     if (this.#breather.isDue) await this.#breather.breathe();
     return oid;
+  }
+
+  #make(type: 'blob' | 'tree', data: Uint8Array, oid: Oid): void {
+    if (this.made.has(oid)) return;
+    this.made.add(oid);
+    this.#objects.make(type, data, oid);
   }
 
   #refuse(path: string, name: string, found: string): Error {

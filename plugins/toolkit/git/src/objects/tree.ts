@@ -33,7 +33,6 @@ export const compareEntries = (a: TreeEntry, b: TreeEntry): number => {
 };
 
 /** Most names are ASCII, and then both forms are one string. */
-// eslint-disable-next-line no-control-regex -- the range is what ASCII is
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 export const toNameBytes = (text: string): string => (isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1'));
 

@@ -3,7 +3,7 @@ import { MalformedData } from '../objects/delta.js';
 import { excerpt } from '../transport/redaction.js';
 import type { GitService, Transport, TransportAnswer } from '../transport/transport.js';
 import { ForeignObjectFormat, readAdvertisement, RemoteSaidError, type Advertisement, type RemoteRefs } from './advertisement.js';
-import { Capabilities } from './capabilities.js';
+import type { Capabilities } from './capabilities.js';
 import { packOfFetch } from './fetch-answer.js';
 import { fetchRequestV0, fetchRequestV2, type FetchWish } from './fetch-request.js';
 import { lsRefsRequest, readLsRefs } from './ls-refs.js';

@@ -19,8 +19,11 @@ export class CommitLedger {
     return this.#madeByCommit.get(commit);
   }
 
-  add(made: MadeCommit): void {
+  /** @returns what an equal commit had made before, for release */
+  replace(made: MadeCommit): readonly Oid[] {
+    const before = this.#madeByCommit.get(made.commit);
     this.#madeByCommit.set(made.commit, made);
+    return before?.objects ?? [];
   }
 
   /** Oldest first; `undefined` when `head` does not build on `base`. */
@@ -55,7 +58,7 @@ export class CommitLedger {
   /**
    * Drops what nobody can ask for any more: commits that neither build on `base` nor may still land.
    *
-   * @returns objects of which no kept commit has need
+   * @returns what they had made, for release
    */
   retain(base: Oid | undefined): readonly Oid[] {
     const kept = new Set<Oid>(this.#unanswered.flatMap(({ head }) => this.upTo(head).map(({ commit }) => commit)));
@@ -70,20 +73,10 @@ export class CommitLedger {
     return this.#drop(({ commit }) => settled.has(commit));
   }
 
-  clear(): readonly Oid[] {
-    this.#unanswered = [];
-    return this.#drop(() => true);
-  }
-
   #drop(isGone: (made: MadeCommit) => boolean): readonly Oid[] {
-    const dropped = new Set<Oid>();
-    for (const made of [...this.#madeByCommit.values()]) {
-      if (!isGone(made)) continue;
-      this.#madeByCommit.delete(made.commit);
-      for (const oid of made.objects) dropped.add(oid);
-    }
-    for (const made of this.#madeByCommit.values()) for (const oid of made.objects) dropped.delete(oid);
-    return [...dropped];
+    const gone = [...this.#madeByCommit.values()].filter(isGone);
+    for (const { commit } of gone) this.#madeByCommit.delete(commit);
+    return gone.flatMap(({ objects }) => objects);
   }
 }
 

@@ -48,28 +48,20 @@ export class Folders {
    * @throws ReverserError UnsafePath when the path is unclean or runs through something that is no directory
    */
   open(root: Oid | undefined, path: string): FolderView {
-    const parts = splitPath(path);
-    if ('problem' in parts) throw unsafePath(path, parts.problem, 'the folder cannot be read');
+    const parts = cleanParts(path);
     let node: TreeNode | undefined = root === undefined ? undefined : this.#trees.load(root);
     let walked = '';
     for (const part of parts) {
       walked = walked === '' ? part : `${walked}/${part}`;
       const entry: TreeEntry | undefined = node?.find(toNameBytes(part));
-      if (entry === undefined) return this.#view(path, undefined);
+      if (entry === undefined) return emptyFolder(path);
       const kind = kindOf(entry.mode);
       if (kind !== 'directory') throw unsafePath(walked, `being a ${kind} where a folder is needed`, `the folder ${path} cannot be read`);
       node = this.#trees.load(entry.oid);
     }
-    return this.#view(path, node === undefined || node.entries.length === 0 ? undefined : node);
-  }
-
-  #view(path: string, node: TreeNode | undefined): FolderView {
-    return {
-      path,
-      treeId: node?.oid ?? '',
-      files: () => (node === undefined ? [] : this.#filesOf(node, path)),
-      file: (name) => (node === undefined ? undefined : this.#fileAt(node, path, name)),
-    };
+    if (node === undefined || node.entries.length === 0) return emptyFolder(path);
+    const found = node;
+    return { path, treeId: found.oid, files: () => this.#filesOf(found, path), file: (name) => this.#fileAt(found, path, name) };
   }
 
   /** Git's order of a tree, walked down, is the byte order of whole paths. */
@@ -112,6 +104,22 @@ export class Folders {
     }
     return undefined;
   }
+}
+
+/**
+ * A folder that does not exist.
+ *
+ * @throws ReverserError UnsafePath when the path is unclean
+ */
+export function emptyFolder(path: string): FolderView {
+  cleanParts(path);
+  return { path, treeId: '', files: () => [], file: () => undefined };
+}
+
+function cleanParts(path: string): readonly string[] {
+  const parts = splitPath(path);
+  if ('problem' in parts) throw unsafePath(path, parts.problem, 'the folder cannot be read');
+  return parts;
 }
 
 function safeName(entry: TreeEntry, prefix: string, folder: string): string {

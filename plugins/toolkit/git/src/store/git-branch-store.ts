@@ -23,7 +23,7 @@ import { NotOurRef, type RemoteRepository } from '../protocol/remote-repository.
 import type { Transport } from '../transport/transport.js';
 import { refOf, situationOf, type Situation } from './branch-situation.js';
 import { CommitLedger, type MadeCommit } from './commit-ledger.js';
-import { Folders } from './folder-view.js';
+import { emptyFolder, Folders } from './folder-view.js';
 import type { ObjectKeeper } from './object-keeper.js';
 import { Publication } from './publication.js';
 
@@ -77,7 +77,7 @@ export class GitBranchStore implements BranchStore {
   }
 
   folder(commit: CommitSha | undefined, path: string): FolderView {
-    if (commit === undefined) return this.#need().folders.open(undefined, path);
+    if (commit === undefined) return emptyFolder(path);
     return this.#need().folders.open(this.#describe(commit).tree, path);
   }
 
@@ -86,12 +86,20 @@ export class GitBranchStore implements BranchStore {
     const parent = draft.parent === undefined ? undefined : this.#describe(draft.parent);
     const before = parent?.tree ?? EMPTY_TREE_OID;
     const { tree, made } = await editTree(keeper.trees, keeper.objects, before, draft.changes);
-    if (tree === before && draft.allowEmpty !== true) return { kind: 'unchanged' };
+    if (tree === before && draft.allowEmpty !== true) {
+      keeper.objects.release(made);
+      return { kind: 'unchanged' };
+    }
     const committedAtSeconds = Math.max(Math.floor(draft.committer.at.getTime() / 1000), parent?.committedAtSeconds ?? 0);
     const committer = { ...draft.committer, at: new Date(committedAtSeconds * 1000) };
-    const data = encodeCommit({ tree, parent: draft.parent, author: draft.author, committer, message: draft.message });
-    const commit = keeper.objects.make('commit', data);
-    this.#ledger.add({ commit, parent: draft.parent, tree, committedAtSeconds, objects: [...made, commit] });
+    let commit: Oid;
+    try {
+      commit = keeper.objects.make('commit', encodeCommit({ tree, parent: draft.parent, author: draft.author, committer, message: draft.message }));
+    } catch (error) {
+      keeper.objects.release(made);
+      throw error;
+    }
+    this.#forget(this.#ledger.replace({ commit, parent: draft.parent, tree, committedAtSeconds, objects: [...made, commit] }));
     return { kind: 'committed', commit: commitSha(commit) };
   }
 
@@ -275,11 +283,15 @@ export class GitBranchStore implements BranchStore {
     if (head === undefined) return;
     const oids = new Set(commits.flatMap(({ objects }) => objects));
     keeper.published(head.commit, pack ?? buildPack([...oids].map((oid) => keeper.objects.encoded(oid))).pack);
-    keeper.objects.forgetMade(this.#ledger.settle(commits));
+    this.#forget(this.#ledger.settle(commits));
     this.#trusted = head.commit;
   }
 
   #discardAllBut(base: Oid | undefined): void {
-    this.#need().keeper.objects.forgetMade(this.#ledger.retain(base));
+    this.#forget(this.#ledger.retain(base));
+  }
+
+  #forget(objects: readonly Oid[]): void {
+    this.#need().keeper.objects.release(objects);
   }
 }

@@ -30,7 +30,7 @@ export class ObjectKeeper {
   #tidying: Promise<void> | undefined;
 
   constructor(options: { readonly disk: DiskCache | undefined; readonly branch: string; readonly cacheBytes: number; readonly logger: Logger }) {
-    this.objects = new ObjectStore({ cacheBytes: options.cacheBytes });
+    this.objects = new ObjectStore({ cacheBytes: options.cacheBytes, onMissing: () => this.doubt() });
     this.trees = new TreeCache(this.objects);
     this.#disk = options.disk;
     this.#branch = options.branch;

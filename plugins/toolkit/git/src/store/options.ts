@@ -73,7 +73,6 @@ export function checkBranchName(branch: string): void {
     branch.startsWith('refs/') ||
     branch.endsWith('.') ||
     branch.endsWith('/') ||
-    // eslint-disable-next-line no-control-regex -- git check-ref-format
     /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\//.test(branch) ||
     branch.split('/').some((part) => part === '' || part.startsWith('.') || part.endsWith('.lock'));
   if (isBad) throw gitError('InvalidSpec', `${JSON.stringify(branch)} is no name for a branch; expected what git check-ref-format accepts, without refs/heads/`, { branch });

@@ -65,7 +65,7 @@ export class HttpTransport implements Transport {
         this.#base = base;
         return answer;
       }
-      for await (const _ of answer.body);
+      await drain(answer.body);
       base = this.#redirected(base, url, answer.location);
     }
     throw gitError('RemoteUnavailable', `${this.displayUrl}: more than ${MAX_REDIRECTS} redirects; check spec.url`);
@@ -174,6 +174,11 @@ export class HttpTransport implements Transport {
     }
     return this.#agent;
   }
+}
+
+async function drain(body: AsyncIterable<Uint8Array>): Promise<void> {
+  const parts = body[Symbol.asyncIterator]();
+  while ((await parts.next()).done !== true);
 }
 
 const protocolHeader = (protocol: 0 | 2): Record<string, string> => (protocol === 2 ? { 'git-protocol': 'version=2' } : {});

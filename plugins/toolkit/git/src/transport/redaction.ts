@@ -43,7 +43,6 @@ const percentEncodeAll = (text: string): string => encodeURIComponent(text).repl
 
 /** First `length` characters on one line: for messages. */
 export function excerpt(text: string, length = 200): string {
-  // eslint-disable-next-line no-control-regex -- control characters of a remote do not belong in our messages
   const line = text.replace(/[\0-\x1f\x7f]+/g, ' ').trim();
   return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
 }
