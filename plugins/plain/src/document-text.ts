@@ -1,6 +1,14 @@
 import { parseDocuments, type YamlDocument } from '@gitops-reverser/toolkit-yaml';
 import { documentKey, parseApiVersion } from '@gitops-reverser/toolkit-manifests';
-import { ReverserError, type JsonObject, type JsonValue, type ObjectRef } from '@gitops-reverser/kernel-api';
+import {
+  ok,
+  refuse,
+  type JsonObject,
+  type JsonValue,
+  type ObjectRef,
+  type Refusal,
+  type Result,
+} from '@gitops-reverser/kernel-api';
 
 const isMap = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -11,19 +19,20 @@ export interface DocumentFile {
   readonly documents: readonly YamlDocument[];
 }
 
-/** @throws ReverserError FileUnreadable: the acceptance gate lets no such file through, so it changed under us */
-export function openFile(path: string, bytes: Uint8Array): DocumentFile {
+/** Refused when any of it cannot be read: what does not parse cannot be told from the document that is meant. */
+export function openFile(path: string, bytes: Uint8Array): Result<DocumentFile, Refusal> {
   const read = parseDocuments(bytes);
-  if (!read.ok)
-    throw new ReverserError({
-      reason: 'FileUnreadable',
-      retry: 'when-changed',
-      message: `${path}: ${read.error.message}`,
+  const problem = read.ok ? read.value.find((each) => each.state === 'invalid') : undefined;
+  if (!read.ok || problem?.state === 'invalid') {
+    const what = read.ok ? problem?.problem.message : read.error.message;
+    return refuse({
+      code: 'invalid-yaml',
+      path,
+      message: `${path}: ${what ?? 'does not parse'}; repair or remove the file`,
     });
-  return {
-    text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'),
-    documents: read.value,
-  };
+  }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return ok({ text, documents: read.value });
 }
 
 /** The document that is this object, whatever its version. */

@@ -108,10 +108,9 @@ function edit(
   // A sensitive document is never taken for unchanged by what its plain text says.
   if (change.sensitive) return ok([step]);
   const file = folder.file(found.path);
-  const document =
-    file === undefined
-      ? undefined
-      : findDocument(openFile(found.path, file.read()), inGit(change.ref, writesNamespace));
+  const opened = file === undefined ? undefined : openFile(found.path, file.read());
+  if (opened?.ok === false) return opened;
+  const document = opened === undefined ? undefined : findDocument(opened.value, inGit(change.ref, writesNamespace));
   return document?.state === 'read' && deepEqual(document.value, object) ? ok([]) : ok([step]);
 }
 

@@ -27,7 +27,6 @@ export const plugin = definePlugin(
       mixed_sensitivity_new_file: 'A sensitive and a plain object would share a file; change the template.',
       multi_document_target: 'The file to append to holds something other than editable manifests.',
       unclassified: 'The object cannot be placed; the message says why.',
-      FileUnreadable: 'A file that was accepted no longer parses; it is looked at again with the next commit.',
       StepNotAccepted: 'A layout planned a step for another writer; load the plugin that knows it.',
     },
   },

@@ -46,7 +46,9 @@ function put(step: Extract<PlanStep, { readonly kind: 'put-document' }>, before:
     });
   }
   if (before === undefined) return ok(Buffer.from(encoded.value));
-  const file = openFile(step.path, before);
+  const opened = openFile(step.path, before);
+  if (!opened.ok) return opened;
+  const file = opened.value;
   const identity = { ...step.ref, ...(step.object.metadata.namespace === undefined ? { namespace: undefined } : {}) };
   const document = findDocument(file, withoutUndefined(identity));
   if (document === undefined) return ok(Buffer.from(appendDocument(file.text, encoded.value)));
@@ -56,7 +58,9 @@ function put(step: Extract<PlanStep, { readonly kind: 'put-document' }>, before:
 
 function drop(step: Extract<PlanStep, { readonly kind: 'drop-document' }>, before: Uint8Array | undefined): Rendered {
   if (before === undefined) return ok('delete-file');
-  const file = openFile(step.path, before);
+  const opened = openFile(step.path, before);
+  if (!opened.ok) return opened;
+  const file = opened.value;
   const { namespace: _, ...bare } = step.ref;
   const document = findDocument(file, step.ref) ?? findDocument(file, bare);
   if (document === undefined) return ok(before);

@@ -112,7 +112,7 @@ export function everyPoint(
 
   it('registers reasons as words with a cause and a remedy', () => {
     for (const [reason, meaning] of Object.entries(plugin.reasons)) {
-      expect(reason).toMatch(/^([A-Z][A-Za-z0-9]*|[a-z][a-z0-9]*(-[a-z0-9]+)*)$/);
+      expect(reason).toMatch(/^([A-Z][A-Za-z0-9]*|[a-z][a-z0-9]*([-_][a-z0-9]+)*)$/);
       expect(`${reason}: ${meaning}`).toMatch(/: .{10,}/);
     }
   });
