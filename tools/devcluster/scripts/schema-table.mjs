@@ -131,7 +131,8 @@ function visit(ref) {
     const isStruct = type.includes('.') && !type.startsWith('[]') && !type.startsWith('map:');
     if (isStruct && !pointer) flags.push('always');
     if (pointer) flags.push('ptr');
-    if (!opts.includes('omitempty') && !opts.includes('omitzero') && !isStruct && !pointer) flags.push('keep');
+    // Times are structs to Go: without omitzero even the zero one is written.
+    if ((!opts.includes('omitempty') || type === 'time') && !opts.includes('omitzero') && !isStruct && !pointer) flags.push('keep');
     const listType = marks.listType?.[0];
     if (listType === 'map') flags.push(`keys=${marks.listMapKey.join(',')}`);
     if (listType === 'set') flags.push('set');

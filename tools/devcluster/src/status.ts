@@ -102,7 +102,7 @@ export const refuse = {
   methodNotAllowed: () =>
     new ApiError({ code: 405, reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource', details: {} }),
   notAcceptable: (supported: readonly string[]) =>
-    new ApiError({ code: 406, reason: 'NotAcceptable', message: `only the following media types are accepted: ${supported.join(', ')}` }),
+    new ApiError({ code: 406, reason: 'NotAcceptable', message: `406: Not Acceptable\n\nAvailable representations: ${supported.join(', ')}`, details: {} }),
   unsupportedMediaType: (found: string, supported: readonly string[]) =>
     new ApiError({
       code: 415,

@@ -13,11 +13,43 @@ const environment = new Environment({ unlistedVariablesAreDyn: true, homogeneous
   .registerFunction('string.find(string): string', (text: string, pattern: string) => patternOf(pattern).exec(text)?.[0] ?? '')
   .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) => [...text.matchAll(new RegExp(patternOf(pattern), 'gu'))].map((match) => match[0]))
   .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) => text.replaceAll(from, to))
+  .registerFunction('string.format(list<dyn>): string', formatText)
   .registerFunction('isURL(string): bool', (text: string) => URL.canParse(text))
   .registerFunction('list.isSorted(): bool', (list: readonly (string | bigint)[]) => list.every((item, index) => index === 0 || (list[index - 1] as string | bigint) <= item))
   .registerFunction('list.sum(): dyn', (list: readonly (bigint | number)[]) => list.reduce((sum, item) => (sum as bigint) + (item as bigint), 0n as bigint | number))
   .registerFunction('list.min(): dyn', (list: readonly (string | bigint)[]) => list.reduce((least, item) => (item < least ? item : least)))
   .registerFunction('list.max(): dyn', (list: readonly (string | bigint)[]) => list.reduce((most, item) => (item > most ? item : most)));
+
+/** `%s %d %f %x %X %o %b %%` of the CEL strings library. */
+function formatText(template: string, values: readonly unknown[]): string {
+  let next = 0;
+  return template.replace(/%(?:\.(\d+))?([sdfxXobe%])/g, (_all, precision: string | undefined, verb: string) => {
+    if (verb === '%') return '%';
+    if (next >= values.length) throw new Error(`format: ${template} needs more than ${values.length} values`);
+    const value = values[next] as string | number | bigint;
+    next += 1;
+    switch (verb) {
+      case 'd':
+        if (typeof value !== 'bigint' && typeof value !== 'number') throw new Error('format: %d takes a number');
+        return String(value);
+      case 'f':
+        return Number(value).toFixed(precision === undefined ? 6 : Number(precision));
+      case 'e':
+        return Number(value).toExponential(precision === undefined ? 6 : Number(precision));
+      case 'x':
+      case 'X': {
+        const hex = BigInt(value).toString(16);
+        return verb === 'X' ? hex.toUpperCase() : hex;
+      }
+      case 'o':
+        return BigInt(value).toString(8);
+      case 'b':
+        return BigInt(value).toString(2);
+      default:
+        return Array.isArray(value) ? `[${value.map(String).join(', ')}]` : String(value);
+    }
+  });
+}
 
 export interface CompiledRule {
   readonly usesOldSelf: boolean;

@@ -25,7 +25,7 @@ function walk(before: Json | undefined, after: Json | undefined, shape: Shape, i
     if (value === undefined) return;
     const side = after === undefined ? removed : changed;
     const isContainer = isGranular(value, shape);
-    if (!(isAlways && isContainer)) side.isMember = true;
+    if (!isAlways || !(isContainer || isZero(value))) side.isMember = true;
     if (isContainer) for (const step of stepsOf(value, shape)) walkInto(step, after === undefined ? step.value : undefined, after === undefined ? undefined : step.value, isAlways && step.isAlways, changed, removed);
     return;
   }
@@ -39,6 +39,11 @@ function walk(before: Json | undefined, after: Json | undefined, shape: Shape, i
     beforeByStep.delete(step.step);
   }
   for (const step of beforeByStep.values()) walkInto(step, step.value, undefined, step.isAlways, changed, removed);
+}
+
+/** What Go writes for nothing. */
+function isZero(value: Json): boolean {
+  return value === null || value === '' || value === 0 || value === false;
 }
 
 function walkInto(step: Step, before: Json | undefined, after: Json | undefined, isAlways: boolean, changed: FieldSet, removed: FieldSet): void {

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type KubeObject, type MutableJson, isEqual, isObject } from '../object.js';
+import { type Json, type JsonObject, type KubeObject, type MutableJson, groupVersionOf, isEqual, isObject } from '../object.js';
 import { type Shape, childShape, itemShape } from '../schema/shape.js';
 import { ApiError } from '../status.js';
 import { compare, fieldSetOf, withoutUnowned } from './comparison.js';
@@ -18,6 +18,7 @@ export interface Applied {
 export function serverSideApply(live: KubeObject | undefined, config: KubeObject, writer: Writer, force: boolean, shape: Shape): Applied {
   const base = live === undefined ? undefined : stripManaged(live);
   const intent = dropNulls(config) as KubeObject;
+  refuseUndeclared(intent, shape);
   const wanted = withoutUnowned(fieldSetOf(intent, shape));
   const entries = readManaged(live);
   const mine = entries.find((entry) => isSameWriter(entry, writer, 'Apply'));
@@ -30,9 +31,8 @@ export function serverSideApply(live: KubeObject | undefined, config: KubeObject
     .filter(({ paths }) => !paths.isEmpty);
   if (conflicts.length > 0 && !force) throw conflictError(conflicts);
 
-  const dropped = mine === undefined ? new FieldSet() : mine.fields.difference(wanted);
-  const owned = others.reduce((set, entry) => set.union(entry.fields), wanted);
-  const pruned = prune(merged, dropped, owned, shape) as KubeObject;
+  const owned = others.reduce((set, entry) => set.union(entry.fields), new FieldSet());
+  const pruned = mine === undefined ? merged : (prune(merged, { mine: mine.fields, wanted, owned }, shape) as KubeObject);
   const gone = base === undefined ? new FieldSet() : compare(base, pruned, shape).removed;
   const remaining = others.map((entry) => {
     const taken = conflicts.find((conflict) => conflict.entry === entry)?.paths;
@@ -49,6 +49,36 @@ export function serverSideApply(live: KubeObject | undefined, config: KubeObject
     fields: wanted,
   };
   return { object: pruned, managed: [...remaining, entry] };
+}
+
+/** An applied field the schema does not know cannot be owned: the API server fails as a whole. */
+function refuseUndeclared(config: KubeObject, shape: Shape): void {
+  const path = undeclaredPath(config, shape, '');
+  if (path === undefined) return;
+  const { group, version } = groupVersionOf(config.apiVersion);
+  throw new ApiError({
+    code: 500,
+    reason: '',
+    message: `failed to create typed patch object (${config.metadata.namespace ?? ''}/${config.metadata.name ?? ''}; ${group}/${version}, Kind=${config.kind}): ${path}: field not declared in schema`,
+  });
+}
+
+function undeclaredPath(value: Json, shape: Shape, path: string): string | undefined {
+  if (Array.isArray(value)) {
+    for (const [index, item] of (value as readonly Json[]).entries()) {
+      const found = undeclaredPath(item, itemShape(shape), `${path}[${index}]`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  for (const [key, child] of Object.entries(value)) {
+    if (child === undefined) continue;
+    if (shape.kind === 'object' && shape.keepsUnknown !== true && !shape.fields?.has(key)) return `${path}.${key}`;
+    const found = undeclaredPath(child, childShape(shape, key), `${path}.${key}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function dropNulls(value: Json): Json {
@@ -79,32 +109,36 @@ function merge(live: Json, config: Json, shape: Shape): Json {
   return found as JsonObject;
 }
 
-/** Removes what `dropped` names, unless the path or anything below it is owned. */
-function prune(value: Json, dropped: FieldSet, owned: FieldSet | undefined, shape: Shape): Json {
-  if (dropped.isEmpty || !isGranular(value, shape)) return value;
-  if (Array.isArray(value)) {
-    return (value as readonly Json[]).flatMap((item) => {
-      const step = itemStep(item, shape);
-      return pruneStep(item, dropped.children.get(step), owned?.children.get(step), itemShape(shape));
-    });
-  }
+interface Claims {
+  /** What this manager applied before. */
+  readonly mine: FieldSet;
+  /** What it applies now; `undefined` below a part it no longer mentions. */
+  readonly wanted: FieldSet | undefined;
+  /** What others own. */
+  readonly owned: FieldSet | undefined;
+}
+
+/** Removes what this manager applied before and no longer mentions, all of it with what stands below, except what others own. */
+function prune(value: Json, claims: Claims, shape: Shape): Json {
+  if (!isGranular(value, shape)) return value;
+  const keep = (step: string, child: Json, inner: Shape): readonly Json[] => {
+    const mine = claims.mine.children.get(step);
+    const wanted = claims.wanted?.children.get(step);
+    const owned = claims.owned?.children.get(step);
+    // Below a part that went, only what others own comes back.
+    if (claims.wanted === undefined) return owned === undefined ? [] : [prune(child, { mine: mine ?? new FieldSet(), wanted: undefined, owned }, inner)];
+    if (mine === undefined) return [child];
+    if (wanted === undefined) return owned === undefined ? [] : [owned.isMember && owned.children.size === 0 ? child : prune(child, { mine, wanted, owned }, inner)];
+    return [prune(child, { mine, wanted, owned }, inner)];
+  };
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((item) => keep(itemStep(item, shape), item, itemShape(shape)));
   const found: MutableJson = {};
   for (const [key, child] of Object.entries(value as JsonObject)) {
     if (child === undefined) continue;
-    const step = `f:${key}`;
-    const [kept] = pruneStep(child, dropped.children.get(step), owned?.children.get(step), childShape(shape, key));
+    const [kept] = keep(`f:${key}`, child, childShape(shape, key));
     if (kept !== undefined) found[key] = kept;
   }
   return found as JsonObject;
-}
-
-function pruneStep(value: Json, dropped: FieldSet | undefined, owned: FieldSet | undefined, shape: Shape): readonly Json[] {
-  if (dropped === undefined) return [value];
-  if (dropped.isMember && owned === undefined) return [];
-  const rest = prune(value, dropped, owned, shape);
-  // An object whose last applied field went goes as well, unless somebody claims it.
-  const isEmptied = isObject(rest) && Object.keys(rest).length === 0 && isObject(value) && Object.keys(value).length > 0;
-  return isEmptied && owned === undefined ? [] : [rest];
 }
 
 function conflictError(conflicts: readonly { readonly entry: ManagedEntry; readonly paths: FieldSet }[]): ApiError {
@@ -127,5 +161,5 @@ function conflictError(conflicts: readonly { readonly entry: ManagedEntry; reado
 function managerText(entry: ManagedEntry): string {
   const name = `${JSON.stringify(entry.manager)}${entry.subresource === '' ? '' : ` with subresource ${JSON.stringify(entry.subresource)}`}`;
   if (entry.operation === 'Apply') return name;
-  return `${name} using ${entry.apiVersion}${entry.time === undefined ? '' : ` at ${entry.time}`}`;
+  return `${name} using ${entry.apiVersion}`;
 }

@@ -89,7 +89,7 @@ function readPage(core: Core, type: ResourceType, query: URLSearchParams, settin
     if (entries === undefined) throw refuse.expired(inconsistent, encodePageToken({ version: -1, afterKey }));
     return { entries, version: version < 0 ? core.store.version : version, afterKey };
   }
-  const wanted = parseVersion(query.get('resourceVersion'));
+  const wanted = parseVersion(query.get('resourceVersion'), 400);
   if (wanted === undefined || wanted === 0) return { entries: collection.entries(), version: core.store.version, afterKey: '' };
   if (wanted > core.store.version) throw versionTooLarge(wanted, core.store.version);
   const isExact = query.get('resourceVersionMatch') === 'Exact' || (query.get('resourceVersionMatch') === null && Number(query.get('limit') ?? 0) > 0);
@@ -99,11 +99,13 @@ function readPage(core: Core, type: ResourceType, query: URLSearchParams, settin
   return { entries, version: wanted, afterKey: '' };
 }
 
-/** `undefined` for none; a text that is no number is the server's own fault, as upstream has it. */
-export function parseVersion(text: string | null): number | undefined {
+/** `undefined` for none. What is no number is refused: by a list with 400, by a watch, as upstream has it, with 500. */
+export function parseVersion(text: string | null, code: 400 | 500): number | undefined {
   if (text === null || text === '') return undefined;
-  if (!/^[0-9]+$/.test(text))
-    throw new ApiError({ code: 500, reason: '', message: `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax` });
+  if (!/^[0-9]+$/.test(text)) {
+    const why = `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+    throw code === 400 ? refuse.badRequest(`invalid resource version: ${why}`) : new ApiError({ code, reason: '', message: why });
+  }
   return Number(text);
 }
 

@@ -148,12 +148,14 @@ function optionsBody(exchange: ResourceExchange): JsonObject | undefined {
   return exchange.body.length === 0 ? undefined : readObjectBody(exchange.body, exchange.mediaType, exchange.parseYaml, 'DeleteOptions');
 }
 
+const optionsByVerb: Readonly<Record<string, string>> = { create: 'Create', patch: 'Patch', update: 'Update' };
+
 function writeOptions({ info, query, userAgent }: ResourceExchange): WriteOptions {
   const validation = query.get('fieldValidation') ?? 'Warn';
   if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict')
-    throw refuse.invalid({ group: 'meta.k8s.io', plural: 'createoptions', kind: 'CreateOptions' }, '', [{ reason: 'FieldValueNotSupported', message: `Unsupported value: ${JSON.stringify(validation)}: supported values: "Ignore", "Warn", "Strict"`, field: 'fieldValidation' }]);
+    throw refuse.invalid({ group: 'meta.k8s.io', plural: 'options', kind: `${optionsByVerb[info.verb] ?? 'Update'}Options` }, '', [{ reason: 'FieldValueNotSupported', message: `Unsupported value: ${JSON.stringify(validation)}: supported values: "Ignore", "Warn", "Strict"`, field: 'fieldValidation' }]);
   const dryRun = query.getAll('dryRun');
-  if (dryRun.some((one) => one !== 'All' && one !== '')) throw refuse.badRequest(`dryRun: Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`);
+  if (dryRun.some((one) => one !== 'All' && one !== '')) throw refuse.invalid({ group: 'meta.k8s.io', plural: 'options', kind: `${optionsByVerb[info.verb] ?? 'Update'}Options` }, '', [{ reason: 'FieldValueNotSupported', message: `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`, field: 'dryRun' }]);
   const named = query.get('fieldManager') ?? '';
   return {
     manager: named === '' ? (userAgent.split('/')[0] ?? '').slice(0, 128) || 'unknown' : named,

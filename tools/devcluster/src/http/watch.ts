@@ -30,7 +30,7 @@ export function openWatch(core: Core, type: ResourceType, namespace: string | un
   const refusal = initial === undefined ? undefined : settings.sendInitialEventsRefusal();
   if (refusal === 400) throw refuse.badRequest('unknown query parameter: sendInitialEvents');
   if (refusal === 422) throw refuse.invalidOptions([{ reason: 'FieldValueForbidden', message: 'Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled', field: 'sendInitialEvents' }]);
-  const wanted = parseVersion(query.get('resourceVersion'));
+  const wanted = parseVersion(query.get('resourceVersion'), 500);
   const allowsBookmarks = /^(true|1)$/.test(query.get('allowWatchBookmarks') ?? '');
   const plan = planOf(core, type, namespace, name, query, form, user);
   const timeoutSeconds = Number(query.get('timeoutSeconds') ?? 0);

@@ -79,6 +79,8 @@ export function collectGarbage(core: Core, background: Background): void {
       if (!aliveUids.has(owner)) background.schedule(() => collect(owner));
     }
     const finalizers = object.metadata.finalizers ?? [];
+    // Nothing mounts a volume here: the protection ends as soon as it matters.
+    for (const finalizer of finalizers) if (/^kubernetes\.io\/pvc?-protection$/.test(finalizer) && object.metadata.deletionTimestamp !== undefined) background.schedule(() => withoutFinalizer(type, object, finalizer));
     if (object.metadata.deletionTimestamp !== undefined && (finalizers.includes('orphan') || finalizers.includes('foregroundDeletion'))) background.schedule(() => serveFinalizers(type, object));
   });
 }

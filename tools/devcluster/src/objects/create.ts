@@ -3,7 +3,7 @@ import { afterUpdate, type ManagedEntry, withManaged } from '../fields/managed-f
 import type { JsonObject, KubeObject } from '../object.js';
 import { generatedName, metadataProblems } from '../resources/names.js';
 import { apiVersionOf, required, type ResourceType } from '../resources/resource-type.js';
-import { refuse } from '../status.js';
+import { ApiError, refuse } from '../status.js';
 import { storeKey } from '../store/entry.js';
 import { orderMetadata, readBody } from './body.js';
 import { type Core, type WriteOptions, type Written, commit, timestamp } from './core.js';
@@ -20,8 +20,8 @@ export function createObject(core: Core, type: ResourceType, namespace: string |
 export function storeNew(core: Core, type: ResourceType, namespace: string | undefined, read: KubeObject, options: WriteOptions, owned?: readonly ManagedEntry[]): Written {
   const sent = read.metadata;
   if (type.namespaced && sent.namespace !== undefined && sent.namespace !== namespace)
-    throw refuse.badRequest(`the namespace of the provided object does not match the namespace sent on the request (${sent.namespace} and ${namespace ?? ''})`);
-  if (sent.resourceVersion !== undefined && sent.resourceVersion !== '') throw refuse.badRequest('resourceVersion should not be set on objects to be created');
+    throw refuse.badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  if (sent.resourceVersion !== undefined && sent.resourceVersion !== '') throw new ApiError({ code: 500, reason: '', message: 'resourceVersion should not be set on objects to be created' });
   const generateName = typeof sent['generateName'] === 'string' ? sent['generateName'] : undefined;
   const name = sent.name ?? (generateName === undefined ? undefined : generatedName(generateName));
   if (name === undefined) throw refuse.invalid(type, '', [required('metadata.name', 'name or generateName is required')]);

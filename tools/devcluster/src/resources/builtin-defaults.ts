@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type MutableJson, isObject } from '../object.js';
+import { type Json, type JsonObject, type MutableJson, isObject, valueAt } from '../object.js';
 
 type Defaults = (object: JsonObject) => JsonObject;
 
@@ -68,10 +68,11 @@ function template(found: Json | undefined, restartPolicy = 'Always'): JsonObject
 }
 
 /** Changes `spec` of an object. */
-function onSpec(change: (spec: MutableJson, object: JsonObject) => void): Defaults {
-  return (object) => {
+function onSpec(change: (spec: MutableJson) => void, annotations?: Readonly<Record<string, string>>): Defaults {
+  return (given) => {
+    const object: JsonObject = annotations === undefined ? given : { ...given, metadata: { ...(given['metadata'] as JsonObject), annotations: fill(valueAt(given, 'metadata', 'annotations'), annotations) as JsonObject } };
     const spec: MutableJson = { ...(isObject(object['spec']) ? object['spec'] : {}) };
-    change(spec, object);
+    change(spec);
     return { ...object, spec: spec as JsonObject };
   };
 }
@@ -80,7 +81,6 @@ const merge = (spec: MutableJson, defaults: Readonly<Record<string, Json>>) => O
 const jobSpec = (spec: MutableJson) => {
   merge(spec, { parallelism: 1, completions: 1, backoffLimit: 6, suspend: false, completionMode: 'NonIndexed', podReplacementPolicy: 'TerminatingOrFailed', manualSelector: false });
   spec['template'] = template(spec['template']);
-  if (spec['manualSelector'] === false) delete spec['manualSelector'];
 };
 
 const defaultsByKind: Readonly<Record<string, Defaults>> = {
@@ -102,23 +102,19 @@ const defaultsByKind: Readonly<Record<string, Defaults>> = {
   'v1/Service': onSpec((spec) => {
     merge(spec, { sessionAffinity: 'None', type: 'ClusterIP' });
     set(spec, 'ports', mapList(spec['ports'], (port) => fill(port, { protocol: 'TCP', ...(port['port'] === undefined ? {} : { targetPort: port['port'] }) })));
-    if (spec['type'] !== 'ExternalName') merge(spec, { internalTrafficPolicy: 'Cluster', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
+    if (spec['type'] !== 'ExternalName') merge(spec, { internalTrafficPolicy: 'Cluster' });
     if (spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer') merge(spec, { externalTrafficPolicy: 'Cluster' });
     if (spec['type'] === 'LoadBalancer') merge(spec, { allocateLoadBalancerNodePorts: true });
   }),
   'v1/Pod': (object) => {
-    const spec = fill(podSpec(object['spec'], 'Always'), { enableServiceLinks: true, preemptionPolicy: 'PreemptLowerPriority', priority: 0 });
-    return { ...object, spec: spec as JsonObject, status: fill(object['status'], { phase: 'Pending', qosClass: 'BestEffort' }) as JsonObject };
+    const spec = fill(podSpec(object['spec'], 'Always'), { enableServiceLinks: true });
+    return { ...object, spec: spec as JsonObject };
   },
-  'v1/PersistentVolumeClaim': (object) => ({
-    ...object,
-    spec: fill(object['spec'], { volumeMode: 'Filesystem' }) as JsonObject,
-    status: fill(object['status'], { phase: 'Pending' }) as JsonObject,
+  'v1/PersistentVolumeClaim': onSpec((spec) => {
+    merge(spec, { volumeMode: 'Filesystem' });
   }),
-  'v1/PersistentVolume': (object) => ({
-    ...object,
-    spec: fill(object['spec'], { volumeMode: 'Filesystem', persistentVolumeReclaimPolicy: 'Retain' }) as JsonObject,
-    status: fill(object['status'], { phase: 'Pending' }) as JsonObject,
+  'v1/PersistentVolume': onSpec((spec) => {
+    merge(spec, { volumeMode: 'Filesystem', persistentVolumeReclaimPolicy: 'Retain' });
   }),
   'apps/v1/Deployment': onSpec((spec) => {
     merge(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 });
@@ -145,12 +141,18 @@ const defaultsByKind: Readonly<Record<string, Defaults>> = {
     const strategy = fill(spec['updateStrategy'], { type: 'RollingUpdate' });
     if (strategy['type'] === 'RollingUpdate') strategy['rollingUpdate'] = fill(strategy['rollingUpdate'], { maxUnavailable: 1, maxSurge: 0 }) as JsonObject;
     spec['updateStrategy'] = strategy as JsonObject;
-  }),
+  }, { 'deprecated.daemonset.template.generation': '1' }),
   'apps/v1/ReplicaSet': onSpec((spec) => {
     merge(spec, { replicas: 1 });
     spec['template'] = template(spec['template']);
   }),
-  'batch/v1/Job': onSpec(jobSpec),
+  'batch/v1/Job': (object) => {
+    const done = onSpec(jobSpec)(object);
+    const metadata = fill(done['metadata'], {});
+    const labels = valueAt(done, 'spec', 'template', 'metadata', 'labels');
+    if (metadata['labels'] === undefined) set(metadata, 'labels', labels);
+    return { ...done, metadata: metadata as JsonObject };
+  },
   'batch/v1/CronJob': onSpec((spec) => {
     merge(spec, { concurrencyPolicy: 'Allow', suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 });
     const jobTemplate = fill(spec['jobTemplate'], {});
@@ -161,7 +163,12 @@ const defaultsByKind: Readonly<Record<string, Defaults>> = {
     spec['jobTemplate'] = jobTemplate as JsonObject;
   }),
   'networking.k8s.io/v1/NetworkPolicy': onSpec((spec) => {
-    merge(spec, { podSelector: {} });
+    for (const list of ['ingress', 'egress'])
+      set(spec, list, mapList(spec[list], (rule) => {
+        const filled = fill(rule, {});
+        set(filled, 'ports', mapList(filled['ports'], (port) => fill(port, { protocol: 'TCP' })));
+        return filled;
+      }));
     if (spec['policyTypes'] === undefined) spec['policyTypes'] = spec['egress'] === undefined ? ['Ingress'] : ['Ingress', 'Egress'];
   }),
   'rbac.authorization.k8s.io/v1/RoleBinding': binding,

@@ -1,3 +1,4 @@
+import type { Json } from '../object.js';
 import { messageTable } from './messages.js';
 import { type Field, type ScalarType, type Shape, anyShape } from './shape.js';
 
@@ -74,15 +75,18 @@ function makeShape(type: string): Shape {
     if (field.name === '~') for (const [name, inner] of shapeOfType(field.type).fields ?? []) fields.set(name, inner);
     else fields.set(field.name, toField(field));
   }
-  return { kind: 'object', atomic: message.atomic, fields };
+  return { kind: 'object', atomic: message.atomic, fields, structName: type.slice(type.lastIndexOf('.') + 1) };
 }
+
+const zeroByType: Readonly<Record<string, Json>> = { string: '', bool: false, int: 0, double: 0, quantity: '0', intorstring: 0 };
 
 function toField(field: MessageField): Field {
   return {
     name: field.name,
     shape: () => fieldShape(field),
-    // A list or map without omitempty stands in every object as well, if only as null.
-    always: field.flags.has('always') || (field.flags.has('keep') && /^(\[\]|map:)/.test(field.type)),
+    // A field without omitempty stands in every object as well, if only as zero.
+    always: field.flags.has('always') || field.flags.has('keep'),
+    ...(field.flags.has('keep') ? { zero: zeroByType[field.type] ?? null } : {}),
     dropsZero: !field.flags.has('ptr') && !field.flags.has('keep') && !field.flags.has('always'),
     ...(field.mergeKey === undefined ? {} : { mergeKey: field.mergeKey }),
   };

@@ -12,21 +12,27 @@ export interface Unknowns {
  * values omitted where Go omits them, wrong types refused.
  */
 export function decodeObject(body: JsonObject, shape: Shape, what: { readonly kind: string; readonly version: string }, unknowns: Unknowns): JsonObject {
-  const mismatch = (path: string, expected: string, found: Json): never => {
-    throw refuse.badRequest(
-      `${what.kind} in version "${what.version}" cannot be handled as a ${what.kind}: json: cannot unmarshal ${goName(found)} into Go struct field ${what.kind}.${path} of type ${expected}`,
-    );
+  const cannot = (why: string): never => {
+    throw refuse.badRequest(`${what.kind} in version "${what.version.slice(what.version.lastIndexOf('/') + 1)}" cannot be handled as a ${what.kind}: ${why}`);
+  };
+  const mismatch: Mismatch = {
+    type: (path, struct, expected, found) => cannot(`json: cannot unmarshal ${goName(found)} into Go struct field ${struct}.${path} of type ${expected}`),
+    // The value may be a secret: only the place is named.
+    base64: (path, index) => cannot(`illegal base64 data at input byte ${index} of ${path}`),
   };
   return decodeFields(body, shape, '', unknowns, mismatch);
 }
 
-type Mismatch = (path: string, expected: string, found: Json) => never;
+interface Mismatch {
+  readonly type: (path: string, struct: string, expected: string, found: Json) => never;
+  readonly base64: (path: string, index: number) => never;
+}
 
 function decodeFields(value: JsonObject, shape: Shape, path: string, unknowns: Unknowns, mismatch: Mismatch): JsonObject {
   const found: MutableJson = {};
   for (const [name, field] of shape.fields ?? []) {
     const at = path === '' ? name : `${path}.${name}`;
-    const decoded = decodeField(value[name], field, at, unknowns, mismatch);
+    const decoded = decodeField(value[name], field, { path: at, struct: shape.structName ?? '' }, unknowns, mismatch);
     if (decoded !== undefined) found[name] = decoded;
   }
   for (const name of Object.keys(value)) {
@@ -35,64 +41,68 @@ function decodeFields(value: JsonObject, shape: Shape, path: string, unknowns: U
   return found;
 }
 
-function decodeField(value: Json | undefined, field: Field, path: string, unknowns: Unknowns, mismatch: Mismatch): Json | undefined {
+/** Where a value stands: its whole path, and the struct its last named field belongs to. */
+interface Place {
+  readonly path: string;
+  readonly struct: string;
+}
+
+function decodeField(value: Json | undefined, field: Field, place: Place, unknowns: Unknowns, mismatch: Mismatch): Json | undefined {
   const shape = field.shape();
-  if (value === undefined || value === null) return field.always && shape.kind === 'object' ? decodeFields({}, shape, path, unknowns, mismatch) : undefined;
-  const decoded = decodeValue(value, shape, path, unknowns, mismatch);
+  if (value === undefined || value === null) return field.always && shape.kind === 'object' ? decodeFields({}, shape, place.path, unknowns, mismatch) : field.zero;
+  const decoded = decodeValue(value, shape, place, unknowns, mismatch);
   return field.dropsZero && isZero(decoded, shape) ? undefined : decoded;
 }
 
-function decodeValue(value: Json, shape: Shape, path: string, unknowns: Unknowns, mismatch: Mismatch): Json {
+function decodeValue(value: Json, shape: Shape, place: Place, unknowns: Unknowns, mismatch: Mismatch): Json {
   switch (shape.kind) {
     case 'any':
       return value;
     case 'scalar':
-      return decodeScalar(value, shape, path, mismatch);
+      return decodeScalar(value, shape, place, mismatch);
     case 'object':
-      return isObject(value) ? decodeFields(value, shape, path, unknowns, mismatch) : mismatch(path, 'object', value);
+      return isObject(value) ? decodeFields(value, shape, place.path, unknowns, mismatch) : mismatch.type(place.path, place.struct, shape.structName ?? 'object', value);
     case 'list': {
-      if (!Array.isArray(value)) return mismatch(path, 'slice', value);
+      if (!Array.isArray(value)) return mismatch.type(place.path, place.struct, 'slice', value);
       const item = shape.item?.();
-      return item === undefined ? value : (value as readonly Json[]).map((one, index) => decodeValue(one, item, `${path}[${index}]`, unknowns, mismatch));
+      return item === undefined ? value : (value as readonly Json[]).map((one, index) => decodeValue(one, item, item.kind === 'object' ? { ...place, path: `${place.path}[${index}]` } : place, unknowns, mismatch));
     }
     case 'map': {
-      if (!isObject(value)) return mismatch(path, 'map', value);
+      if (!isObject(value)) return mismatch.type(place.path, place.struct, 'map', value);
       const item = shape.item?.();
       const found: MutableJson = {};
       // Go marshals maps with sorted keys.
       for (const key of Object.keys(value).sort()) {
         const one = value[key];
-        if (one !== undefined) found[key] = item === undefined ? one : one === null && item.scalar === 'string' ? '' : decodeValue(one, item, `${path}.${key}`, unknowns, mismatch);
+        if (one !== undefined) found[key] = item === undefined ? one : one === null && item.scalar === 'string' ? '' : decodeValue(one, item, place, unknowns, mismatch);
       }
       return found as JsonObject;
     }
   }
 }
 
-function decodeScalar(value: Json, shape: Shape, path: string, mismatch: Mismatch): Json {
+function decodeScalar(value: Json, shape: Shape, place: Place, mismatch: Mismatch): Json {
+  const wrong = (expected: string) => mismatch.type(place.path, place.struct, expected, value);
   switch (shape.scalar) {
     case 'bool':
-      return typeof value === 'boolean' ? value : mismatch(path, 'bool', value);
+      return typeof value === 'boolean' ? value : wrong('bool');
     case 'int':
-      return (typeof value === 'number' && Number.isInteger(value)) || typeof value === 'bigint' ? value : mismatch(path, 'int', value);
+      return (typeof value === 'number' && Number.isInteger(value)) || typeof value === 'bigint' ? value : wrong('int32');
     case 'double':
-      return typeof value === 'number' ? value : mismatch(path, 'float64', value);
+      return typeof value === 'number' ? value : wrong('float64');
     case 'quantity':
-      return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : mismatch(path, 'Quantity', value);
+      return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : wrong('Quantity');
     case 'intorstring':
-      return typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value)) ? value : mismatch(path, 'IntOrString', value);
-    case 'bytes':
-      if (typeof value !== 'string' || Buffer.from(value, 'base64').toString('base64').replace(/=+$/, '') !== value.replace(/[\r\n]/g, '').replace(/=+$/, ''))
-        return typeof value === 'string' ? illegalBase64(path) : mismatch(path, '[]uint8', value);
-      return value;
+      return typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value)) ? value : wrong('IntOrString');
+    case 'bytes': {
+      if (typeof value !== 'string') return wrong('[]uint8');
+      const text = value.replace(/[\r\n]/g, '');
+      const illegal = /[^A-Za-z0-9+/=]|=(?=[^=])/.exec(text);
+      return illegal !== null || text.length % 4 !== 0 ? mismatch.base64(place.path, illegal?.index ?? text.length) : value;
+    }
     default:
-      return typeof value === 'string' ? value : mismatch(path, 'string', value);
+      return typeof value === 'string' ? value : wrong('string');
   }
-}
-
-function illegalBase64(path: string): never {
-  // The value may be a secret: only the place is named.
-  throw refuse.badRequest(`illegal base64 data in field ${path}`);
 }
 
 function isZero(value: Json, shape: Shape): boolean {

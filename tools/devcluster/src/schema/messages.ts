@@ -68,7 +68,7 @@ apps/v1.DaemonSet
 apps/v1.DaemonSetCondition
  1 type string keep
  2 status string keep
- 3 lastTransitionTime time
+ 3 lastTransitionTime time keep
  4 reason string
  5 message string
 apps/v1.DaemonSetSpec
@@ -98,8 +98,8 @@ apps/v1.Deployment
 apps/v1.DeploymentCondition
  1 type string keep
  2 status string keep
- 6 lastUpdateTime time
- 7 lastTransitionTime time
+ 6 lastUpdateTime time keep
+ 7 lastTransitionTime time keep
  4 reason string
  5 message string
 apps/v1.DeploymentSpec
@@ -131,7 +131,7 @@ apps/v1.ReplicaSet
 apps/v1.ReplicaSetCondition
  1 type string keep
  2 status string keep
- 3 lastTransitionTime time
+ 3 lastTransitionTime time keep
  4 reason string
  5 message string
 apps/v1.ReplicaSetSpec
@@ -163,7 +163,7 @@ apps/v1.StatefulSet
 apps/v1.StatefulSetCondition
  1 type string keep
  2 status string keep
- 3 lastTransitionTime time
+ 3 lastTransitionTime time keep
  4 reason string
  5 message string
 apps/v1.StatefulSetOrdinals
@@ -346,7 +346,7 @@ autoscaling/v2.HorizontalPodAutoscalerBehavior
 autoscaling/v2.HorizontalPodAutoscalerCondition
  1 type string keep
  2 status string keep
- 3 lastTransitionTime time
+ 3 lastTransitionTime time keep
  4 reason string
  5 message string
 autoscaling/v2.HorizontalPodAutoscalerSpec
@@ -432,8 +432,8 @@ batch/v1.Job
 batch/v1.JobCondition
  1 type string keep
  2 status string keep
- 3 lastProbeTime time
- 4 lastTransitionTime time
+ 3 lastProbeTime time keep
+ 4 lastTransitionTime time keep
  5 reason string
  6 message string
 batch/v1.JobSpec
@@ -663,14 +663,14 @@ core/v1.ContainerState
  2 running core/v1.ContainerStateRunning ptr
  3 terminated core/v1.ContainerStateTerminated ptr
 core/v1.ContainerStateRunning
- 1 startedAt time
+ 1 startedAt time keep
 core/v1.ContainerStateTerminated
  1 exitCode int keep
  2 signal int
  3 reason string
  4 message string
- 5 startedAt time
- 6 finishedAt time
+ 5 startedAt time keep
+ 6 finishedAt time keep
  7 containerID string
 core/v1.ContainerStateWaiting
  1 reason string
@@ -776,11 +776,11 @@ core/v1.Event
  3 reason string
  4 message string
  5 source core/v1.EventSource always
- 6 firstTimestamp time
- 7 lastTimestamp time
+ 6 firstTimestamp time keep
+ 7 lastTimestamp time keep
  8 count int
  9 type string
- 10 eventTime time
+ 10 eventTime time keep
  11 series core/v1.EventSeries ptr
  12 action string
  13 related core/v1.ObjectReference ptr
@@ -788,7 +788,7 @@ core/v1.Event
  15 reportingInstance string keep
 core/v1.EventSeries
  1 count int
- 2 lastObservedTime time
+ 2 lastObservedTime time keep
 core/v1.EventSource
  1 component string
  2 host string
@@ -942,7 +942,7 @@ core/v1.Namespace
 core/v1.NamespaceCondition
  1 type string keep
  2 status string keep
- 4 lastTransitionTime time
+ 4 lastTransitionTime time keep
  5 reason string
  6 message string
 core/v1.NamespaceSpec
@@ -967,8 +967,8 @@ core/v1.NodeAllocatableResourceClaimStatus
 core/v1.NodeCondition
  1 type string keep
  2 status string keep
- 3 lastHeartbeatTime time
- 4 lastTransitionTime time
+ 3 lastHeartbeatTime time keep
+ 4 lastTransitionTime time keep
  5 reason string
  6 message string
 core/v1.NodeConfigSource
@@ -1056,8 +1056,8 @@ core/v1.PersistentVolumeClaim
 core/v1.PersistentVolumeClaimCondition
  1 type string keep
  2 status string keep
- 3 lastProbeTime time
- 4 lastTransitionTime time
+ 3 lastProbeTime time keep
+ 4 lastTransitionTime time keep
  5 reason string
  6 message string
 core/v1.PersistentVolumeClaimSpec
@@ -1156,8 +1156,8 @@ core/v1.PodCondition
  1 type string keep
  7 observedGeneration int
  2 status string keep
- 3 lastProbeTime time
- 4 lastTransitionTime time
+ 3 lastProbeTime time keep
+ 4 lastTransitionTime time keep
  5 reason string
  6 message string
 core/v1.PodDNSConfig
@@ -1331,7 +1331,7 @@ core/v1.ReplicationController
 core/v1.ReplicationControllerCondition
  1 type string keep
  2 status string keep
- 3 lastTransitionTime time
+ 3 lastTransitionTime time keep
  4 reason string
  5 message string
 core/v1.ReplicationControllerSpec
@@ -1670,8 +1670,8 @@ events/v1.Event
  10 note string
  11 type string
  12 deprecatedSource core/v1.EventSource always
- 13 deprecatedFirstTimestamp time
- 14 deprecatedLastTimestamp time
+ 13 deprecatedFirstTimestamp time keep
+ 14 deprecatedLastTimestamp time keep
  15 deprecatedCount int
 events/v1.EventSeries
  1 count int keep

@@ -1,7 +1,11 @@
+import type { Json } from '../object.js';
+
 /** What the server knows about the structure of a value: enough to merge it, to say who owns which part, and to read it. */
 export type ScalarType = 'string' | 'bool' | 'int' | 'double' | 'bytes' | 'time' | 'quantity' | 'intorstring' | 'duration';
 
 export interface Shape {
+  /** kind `object`: how errors call it. */
+  readonly structName?: string;
   readonly kind: 'object' | 'map' | 'list' | 'scalar' | 'any';
   /** Merged and owned as one value. */
   readonly atomic: boolean;
@@ -27,6 +31,8 @@ export interface Field {
   readonly always: boolean;
   /** Zero is dropped like an absent value. */
   readonly dropsZero: boolean;
+  /** What the server writes when the field is absent. */
+  readonly zero?: Json;
   /** Strategic merge: lists are merged by this key (`''`: by value); `undefined` replaces them. */
   readonly mergeKey?: string;
 }

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, type KubeObject, isObject, textOf, valueAt } from '../object.js';
-import { ApiError, refuse } from '../status.js';
+import { refuse } from '../status.js';
 
 export type Predicate = (object: KubeObject) => boolean;
 
@@ -92,7 +92,7 @@ export function parseFieldSelector(text: string | null, selectable: ReadonlySet<
     if (!match) throw refuse.badRequest(`invalid field selector "${text}": found '${part}', expected: field=value or field!=value`);
     const field = (match[1] as string).trim();
     if (field !== 'metadata.name' && field !== 'metadata.namespace' && !selectable.has(field))
-      throw new ApiError({ code: 400, reason: 'BadRequest', message: `field label not supported: ${field}` });
+      throw refuse.badRequest(selectable.size === 0 ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"` : `field label not supported: ${field}`);
     return { path: field.split('.'), isEqual: match[2] !== '!=', value: unescapeValue(match[3] as string) };
   });
   return (object) => requirements.every(({ path, isEqual, value }) => (scalarText(valueAt(object, ...path)) === value) === isEqual);
