@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JsonValue } from '@gitops-reverser/kernel-api';
 
 /** One text per value: keys sorted, integers beyond the safe range as they are. */
@@ -30,7 +30,20 @@ export interface Fingerprint {
   readonly bytes: number;
 }
 
+/**
+ * Servers write the same object in the same key order, so the text as it is stands for the content; where they did not, an
+ * update passes the filter and Git finds it equal. Sorting every object of a large replay would cost more than that saves.
+ */
 export function fingerprint(value: JsonValue): Fingerprint {
-  const text = canonical(value);
-  return { hash: createHash('sha256').update(text).digest('base64'), bytes: text.length };
+  const text = textOf(value);
+  return { hash: hash('sha256', text, 'base64'), bytes: text.length };
+}
+
+function textOf(value: JsonValue): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // Integers beyond the safe range are bigint, which JSON.stringify refuses.
+    return canonical(value);
+  }
 }

@@ -166,17 +166,27 @@ export class Closing {
   }
 
   #countDocuments(lane: Lane, plan: PlannedCommit | undefined): void {
-    const counts = new Map<string, { readonly labels: Labels; count: number }>();
+    const { documents } = this.#given.meters;
+    let run: { readonly ref: ObjectRef; readonly outcome: string; count: number } | undefined;
+    const flush = (): void => {
+      if (run !== undefined)
+        documents.add({ ...gtLabels(lane.facts), ...gvrLabels(run.ref), outcome: run.outcome }, run.count);
+    };
+    // Equal neighbours are counted together: a snapshot has one type and few outcomes.
     for (const { ref, outcome } of plan?.documents ?? []) {
       if (outcome === 'refused') continue;
-      const key = `${outcome}/${ref.group}/${ref.version}/${ref.resource}`;
-      const known = counts.get(key);
-      if (known !== undefined) known.count += 1;
-      else counts.set(key, { labels: { ...gtLabels(lane.facts), ...gvrLabels(ref), outcome }, count: 1 });
+      if (run !== undefined && run.outcome === outcome && isSameType(run.ref, ref)) run.count += 1;
+      else {
+        flush();
+        run = { ref, outcome, count: 1 };
+      }
     }
-    for (const { labels, count } of counts.values()) this.#given.meters.documents.add(labels, count);
+    flush();
   }
 }
+
+const isSameType = (a: ObjectRef, b: ObjectRef): boolean =>
+  a.resource === b.resource && a.group === b.group && a.version === b.version;
 
 function collectionOf(write: PendingWrite, refKey: string): string {
   if (write.kind === 'snapshot') return write.snapshot.collectionKey;

@@ -1,2 +1,3 @@
 export { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
 export { createRuntime, type RunningRuntime, type RuntimeGiven } from './runtime.js';
+export { validateTemplates, type TemplateName, type TemplateProblem } from './template-validation.js';

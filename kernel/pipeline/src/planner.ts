@@ -107,7 +107,7 @@ async function planWindow(attempt: Attempt, write: WindowWrite): Promise<Planned
     return !(operation === 'DELETE' && isBornHere && (written.steps.get(refKey)?.length ?? 0) === 0);
   });
   const author = write.author.outcome === 'resolved' ? write.author.actor.username : '';
-  const message = liveMessage({
+  const message = liveMessage(write.messages, {
     author,
     gitTarget: lane.facts.name,
     entries: kept.map(messageEntry),
@@ -139,6 +139,7 @@ async function planSnapshot(attempt: Attempt, write: SnapshotWrite): Promise<Pla
 
   const { type, namespace } = snapshot.collection;
   const message = reconcileMessage(
+    write.messages,
     reconcileFacts(type, {
       count: changes.length - written.refused.size,
       gitTarget: lane.facts.name,

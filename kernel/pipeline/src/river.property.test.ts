@@ -34,7 +34,10 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'cluster-cut' as const }) },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(0, 100, 1_000, 3_000, 6_000, 20_000) }),
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      ms: fc.constantFrom(0, 100, 1_000, 3_000, 6_000, 20_000),
+    }),
   },
 );
 
@@ -76,7 +79,11 @@ class Story {
       }
       case 'foreign': {
         this.#foreign += 1;
-        const files = [{ 'other.txt': `${this.#foreign}\n` }, { [`app/foreign-${this.#foreign}.jsonl`]: '' }, { [pathOf(0)]: undefined }][happening.where];
+        const files = [
+          { 'other.txt': `${this.#foreign}\n` },
+          { [`app/foreign-${this.#foreign}.jsonl`]: '' },
+          { [pathOf(0)]: undefined },
+        ][happening.where];
         const act = (): void => void remote.foreignPush(files ?? {});
         return happening.isInRace ? remote.beforeNextPublish(act) : act();
       }
@@ -123,7 +130,8 @@ describe('whatever happens in between', () => {
         for (const object of [...story.live.keys()]) story.edit(object, 0);
         await rig.clock.advance(1_800_000);
 
-        for (const [object, value] of story.live) expect([object, valueIn(rig.remote.files('main')[pathOf(object)])]).toEqual([object, value]);
+        for (const [object, value] of story.live)
+          expect([object, valueIn(rig.remote.files('main')[pathOf(object)])]).toEqual([object, value]);
         for (const object of [0, 1, 2]) {
           if (!story.live.has(object)) expect(rig.remote.files('main')[pathOf(object)]).toBeUndefined();
           const shown = firstShown(rig, object);
@@ -142,8 +150,18 @@ describe('whatever happens in between', () => {
     const quiet = fc.array(
       fc.oneof(
         { weight: 6, arbitrary: edit },
-        { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), what: fc.constant('publish' as const), times: fc.constant(1) }) },
-        { weight: 1, arbitrary: fc.record({ do: fc.constant('foreign' as const), where: fc.constant(0), isInRace: fc.boolean() }) },
+        {
+          weight: 2,
+          arbitrary: fc.record({
+            do: fc.constant('fail' as const),
+            what: fc.constant('publish' as const),
+            times: fc.constant(1),
+          }),
+        },
+        {
+          weight: 1,
+          arbitrary: fc.record({ do: fc.constant('foreign' as const), where: fc.constant(0), isInRace: fc.boolean() }),
+        },
       ),
       { minLength: 1, maxLength: 25 },
     );
