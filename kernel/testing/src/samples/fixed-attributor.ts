@@ -10,6 +10,7 @@ import {
   type ObjectRef,
   type ObservedChange,
 } from '@gitops-reverser/kernel-api';
+import { bell } from './bell.js';
 
 export interface MemoryFact {
   readonly ref: ObjectRef;
@@ -31,24 +32,14 @@ export const memoryFactList = token<MemoryFacts, 'cluster'>('memory-facts', 'clu
 
 export function memoryFacts(facts: readonly MemoryFact[] = []): MemoryFacts {
   const known = [...facts];
-  const listeners = new Set<() => void>();
+  const changes = bell();
   return {
     add(fact) {
       known.push(fact);
-      for (const listener of [...listeners]) listener();
+      changes.ring();
     },
     all: () => known,
-    added: (signal) =>
-      new Promise((resolve) => {
-        if (signal.aborted) return resolve();
-        const done = (): void => {
-          listeners.delete(done);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        listeners.add(done);
-        signal.addEventListener('abort', done, { once: true });
-      }),
+    added: changes.rung,
   };
 }
 

@@ -1,4 +1,5 @@
 import { definePlugin, token, type Applier, type CommitSha } from '@gitops-reverser/kernel-api';
+import { bell } from './bell.js';
 
 /** A tool that applies commits, in memory: suspended or not, by whom, and what it has applied. */
 export interface MemoryTool {
@@ -19,10 +20,7 @@ export function memoryTool(
   let state = initial;
   let failures = 0;
   const applied: CommitSha[] = [];
-  const listeners = new Set<() => void>();
-  const announce = (): void => {
-    for (const listener of [...listeners]) listener();
-  };
+  const changes = bell();
   return {
     get state() {
       return state;
@@ -30,7 +28,7 @@ export function memoryTool(
     applied,
     set(next) {
       state = next;
-      announce();
+      changes.ring();
     },
     apply(commit) {
       if (failures > 0) {
@@ -38,21 +36,11 @@ export function memoryTool(
         return 'failed';
       }
       applied.push(commit);
-      announce();
+      changes.ring();
       return 'applied';
     },
     failNext: () => void (failures += 1),
-    changed: (signal) =>
-      new Promise((resolve) => {
-        if (signal.aborted) return resolve();
-        const done = (): void => {
-          listeners.delete(done);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        listeners.add(done);
-        signal.addEventListener('abort', done, { once: true });
-      }),
+    changed: changes.rung,
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type Surface,
 } from '@gitops-reverser/kernel-api';
 import { configMaps, deployments, namespaces, observed, secrets, services, widgets } from '../objects.js';
+import { bell } from './bell.js';
 
 interface Change {
   readonly version: number;
@@ -53,7 +54,7 @@ const keyOf = (type: ResourceType, namespace: string | undefined, name: string):
 export function memoryCluster(): MemoryClusterEnd {
   const stored = new Map<string, { readonly type: ResourceType; readonly object: KubeObject }>();
   const history: Change[] = [];
-  const listeners = new Set<() => void>();
+  const changes = bell();
   let [version, oldest, cuts, births] = [1, 1, 0, 0];
   let surface: Surface = {
     generation: 1,
@@ -66,12 +67,9 @@ export function memoryCluster(): MemoryClusterEnd {
       verdict: 'followable' as const,
     })),
   };
-  const announce = (): void => {
-    for (const listener of [...listeners]) listener();
-  };
   const remember = (change: Omit<Change, 'version'>): void => {
     history.push({ ...change, version });
-    announce();
+    changes.ring();
   };
 
   return {
@@ -96,7 +94,7 @@ export function memoryCluster(): MemoryClusterEnd {
     },
     cut() {
       cuts += 1;
-      announce();
+      changes.ring();
     },
     expire() {
       version += 1;
@@ -105,7 +103,7 @@ export function memoryCluster(): MemoryClusterEnd {
     },
     setSurface(change) {
       surface = { ...surface, ...change, generation: surface.generation + 1 };
-      announce();
+      changes.ring();
     },
     get version() {
       return version;
@@ -122,17 +120,7 @@ export function memoryCluster(): MemoryClusterEnd {
         .filter((held) => held.type.resource === type.resource && held.type.group === type.group)
         .map(({ object }) => object),
     since: (from) => history.filter((change) => change.version > from),
-    changed: (signal) =>
-      new Promise((resolve) => {
-        if (signal.aborted) return resolve();
-        const done = (): void => {
-          listeners.delete(done);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        listeners.add(done);
-        signal.addEventListener('abort', done, { once: true });
-      }),
+    changed: changes.rung,
   };
 }
 
