@@ -1,5 +1,5 @@
 import { targetId, type Clock, type Collection, type Cursor, type SourceEvent } from '@gitops-reverser/kernel-api';
-import { fakeClock, Reader, whileTicking, type FakeClock } from '@gitops-reverser/kernel-testing';
+import { fakeClock, whileTicking, within, type FakeClock } from '@gitops-reverser/kernel-testing';
 import {
   KubeClient,
   openKubeConnection,
@@ -66,6 +66,7 @@ export interface Following extends AsyncDisposable {
 
 const MOMENT_MS = 40;
 const STEP_MS = 250;
+const SOON_MS = 4;
 
 /** Follows one collection of a server until disposed of; then the stream must end within a second. */
 export function follow(server: string, options: FollowOptions = {}): Following {
@@ -84,12 +85,17 @@ export function follow(server: string, options: FollowOptions = {}): Following {
     options.from as Cursor | undefined,
   );
   const tick = options.sharesClock === true ? undefined : (): Promise<void> => clock.advance(STEP_MS);
-  const reader = new Reader(stream.events(stop.signal), tick);
+  const events = stream.events(stop.signal);
   let pending: Promise<SourceEvent | undefined> | undefined;
+  const ask = (): Promise<SourceEvent | undefined> =>
+    (pending ??= events.next().then(({ value }) => (value === undefined ? undefined : value)));
   const take = async (what: string): Promise<SourceEvent | undefined> => {
-    const held = pending;
+    const asked = ask();
+    // What is there already needs no time to pass.
+    const isThere = await isSoon(asked);
+    const event = isThere ? await asked : await whileTicking(asked, tick, what);
     pending = undefined;
-    return await (held ?? reader.next(what));
+    return event;
   };
   return {
     clock,
@@ -107,24 +113,36 @@ export function follow(server: string, options: FollowOptions = {}): Following {
       return event === undefined ? 'end' : told(event);
     },
     async quiet() {
-      pending ??= reader.next('an event that a later call takes', 60_000);
       const silence = new Promise<'silence'>((resolve) => setTimeout(resolve, MOMENT_MS, 'silence'));
-      const first = await Promise.race([pending, silence]);
+      const first = await Promise.race([ask(), silence]);
       if (first !== 'silence') throw new Error(`expected silence, was told ${first === undefined ? 'end' : told(first)}`);
     },
     eventually: (holds) => whileTicking(eventually(holds), tick, holds.toString()),
     async stop() {
       stop.abort();
-      const held = await pending;
-      pending = undefined;
-      const rest = await reader.rest('the end of an aborted stream', 1_000);
-      return [...(held === undefined ? [] : [held]), ...rest].map(told);
+      const rest: SourceEvent[] = [];
+      const end = async (): Promise<void> => {
+        for (let event = await ask(); event !== undefined; event = await ask()) {
+          pending = undefined;
+          rest.push(event);
+        }
+      };
+      await within(end(), 'the end of an aborted stream', 1_000);
+      return rest.map(told);
     },
     async [Symbol.asyncDispose]() {
       await this.stop();
       await connection.close();
     },
   };
+}
+
+async function isSoon(promise: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, SOON_MS, false)));
+  const isThere = await Promise.race([promise.then(() => true), late]);
+  clearTimeout(timer);
+  return isThere;
 }
 
 /** Waits for a real server on the other end of a real socket. */
