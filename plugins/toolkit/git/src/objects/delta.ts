@@ -6,12 +6,6 @@ export class MalformedData extends Error {
   }
 }
 
-/** A delta opens with two sizes: of what it is applied to and of what it gives. */
-export function deltaSizes(delta: Buffer): { readonly baseSize: number; readonly resultSize: number } {
-  const base = readSize(delta, 0);
-  return { baseSize: base.value, resultSize: readSize(delta, base.next).value };
-}
-
 /** @throws MalformedData when the delta does not fit `base` or is damaged */
 export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   const from = readSize(delta, 0);

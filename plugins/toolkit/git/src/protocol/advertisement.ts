@@ -103,7 +103,7 @@ async function readCapabilities(packets: PacketReader): Promise<Capabilities> {
 }
 
 /** @throws ForeignObjectFormat when a server names a format and it is not sha1 */
-export function checkFormat(capabilities: Capabilities): void {
+function checkFormat(capabilities: Capabilities): void {
   const formats = capabilities.values('object-format');
   if (formats.length > 0 && !formats.includes('sha1')) throw new ForeignObjectFormat(formats.join(', '));
 }

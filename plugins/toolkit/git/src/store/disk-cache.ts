@@ -12,7 +12,7 @@ import { PackFile } from '../objects/pack-file.js';
 import { PackIndex } from '../objects/pack-index.js';
 
 /** Above this a pack stays on disk and is read from there. */
-export const MEMORY_PACK_BYTES = 32 * 1024 * 1024;
+const MEMORY_PACK_BYTES = 32 * 1024 * 1024;
 
 export interface Remembered {
   /** Commits held whole, the newest first. */
