@@ -55,6 +55,8 @@ export class Publication {
   #head: CommitSha | undefined;
   #chain = 0;
   #remote: RemoteStatus | undefined;
+  /** Newest write that was here when the tip was last looked at: for those the look is proof enough. */
+  #provenThrough = 0;
 
   constructor(given: {
     readonly store: BranchStore;
@@ -169,13 +171,12 @@ export class Publication {
     const before = this.#retained.length;
     let isRetriedPack = false;
     try {
-      for (let lost = 0, isProven = false; ;) {
-        isProven ||= this.#base === undefined || !this.#isTrusted;
+      for (let lost = 0; ; ) {
         await this.prepare(signal);
         const carried = this.#carried();
         if (carried.length === 0) break;
         if (carried.every(({ plan }) => plan?.commit === undefined)) {
-          if (isProven || (await this.#isUnmoved('publication', signal))) {
+          if (carried.every(({ id }) => id <= this.#provenThrough) || (await this.#isUnmoved('publication', signal))) {
             this.#settle(carried);
             break;
           }
@@ -187,7 +188,6 @@ export class Publication {
             if (isRetriedPack || !hasReason(error, 'RemoteRejectedPack')) throw error;
             // The server could not use our pack: perhaps it lost what we built on. Everything is fetched and built once more.
             isRetriedPack = true;
-            isProven = false;
             this.distrust();
             this.#unplan();
             continue;
@@ -201,7 +201,6 @@ export class Publication {
           if (await this.#isUnmoved('contention', signal)) throw this.#stuck();
         }
         if (this.#retained.length === 0) break;
-        isProven = true;
         lost += 1;
         if (lost >= ATTEMPTS) throw this.#moving();
       }
@@ -272,6 +271,7 @@ export class Publication {
     const landed = this.#ledger.proven(found);
     this.#base = found;
     this.#isTrusted = true;
+    this.#provenThrough = this.#retained.at(-1)?.id ?? this.#provenThrough;
     this.verdicts.reachable = succeeded('the repository answers');
     this.verdicts.parentResolved =
       found.kind === 'parent'

@@ -5,6 +5,7 @@ import {
   refOf,
   targetId,
   type Actor,
+  type BranchStore,
   type Collection,
   type KubeObject,
   type Plugin,
@@ -65,6 +66,7 @@ export interface RigFacts {
   readonly collections?: readonly Collection[];
   /** What the cluster holds before anything is followed. */
   readonly objects?: readonly KubeObject[];
+  readonly wrapStore?: (store: BranchStore) => BranchStore;
   /** Instead of, or beside, the kit's own. */
   readonly plugins?: readonly Plugin[];
   readonly layouts?: readonly Plugin[];
@@ -104,7 +106,7 @@ export async function openRig(facts: RigFacts = {}) {
   });
   const branchHandle = await runtime.openBranch({
     id: BRANCH,
-    store,
+    store: facts.wrapStore?.(store) ?? store,
     settings: { committer: { name: 'GitOps Reverser', email: 'noreply@configbutler.ai' } },
     provider: { namespace: 'demo', name: 'host' },
     branch,
