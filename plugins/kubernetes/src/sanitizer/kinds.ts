@@ -104,15 +104,16 @@ function injectedBundles(desired: JsonObject, live: KubeObject): JsonObject {
       key.startsWith('cert-manager.io/inject-') ||
       (key === 'service.beta.openshift.io/inject-cabundle' && value === 'true'),
   );
-  return isInjected ? (withoutKeyAnywhere(desired, 'caBundle') as JsonObject) : desired;
+  return isInjected ? (withoutBundles(desired) as JsonObject) : desired;
 }
 
-function withoutKeyAnywhere(value: JsonValue, gone: string): JsonValue {
-  if (isList(value)) return value.map((item) => withoutKeyAnywhere(item, gone));
+/** A bundle is text; in the schema of a definition, a property may have the same name. */
+function withoutBundles(value: JsonValue): JsonValue {
+  if (isList(value)) return value.map(withoutBundles);
   if (!isMap(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key]) => key !== gone)
-      .map(([key, child]) => [key, withoutKeyAnywhere(child, gone)]),
+      .filter(([key, child]) => key !== 'caBundle' || typeof child !== 'string')
+      .map(([key, child]) => [key, withoutBundles(child)]),
   );
 }

@@ -4,6 +4,8 @@ import { at, isEmpty, isList, isMap } from './json.js';
 /** One filter of chapter 20, 2.2: an object nobody wrote. */
 interface Filter {
   readonly id: string;
+  /** Cause and remedy, for whoever wonders where the object is. */
+  readonly doc: string;
   readonly on: boolean;
   holds(object: KubeObject, type: ResourceType, desired: JsonObject): boolean;
 }
@@ -17,27 +19,32 @@ const hasAnnotation = (object: KubeObject, key: string): boolean => object.metad
 const FILTERS: readonly Filter[] = [
   {
     id: 'kube-root-ca',
+    doc: "The cluster's own CA, put into every namespace; includeGenerated mirrors it after all.",
     on: true,
     holds: (object, type) => isCore(type, 'configmaps') && object.metadata.name === 'kube-root-ca.crt',
   },
   {
     id: 'injected-ca',
+    doc: 'A CA that the platform puts into every namespace; includeGenerated mirrors it after all.',
     on: true,
     holds: (object, type) =>
       isCore(type, 'configmaps') && ['openshift-service-ca.crt', 'istio-ca-root-cert'].includes(object.metadata.name),
   },
   {
     id: 'service-account-token',
+    doc: 'A token the cluster minted; includeGenerated mirrors it after all.',
     on: true,
     holds: (object, type) => isCore(type, 'secrets') && object['type'] === 'kubernetes.io/service-account-token',
   },
   {
     id: 'bootstrap-token',
+    doc: 'A token for nodes that join; includeGenerated mirrors it after all.',
     on: true,
     holds: (object, type) => isCore(type, 'secrets') && object['type'] === 'bootstrap.kubernetes.io/token',
   },
   {
     id: 'helm-release-store',
+    doc: "Helm's own memory of a release; includeGenerated mirrors it after all.",
     on: true,
     holds: (object, type) =>
       (isCore(type, 'secrets') && object['type'] === 'helm.sh/release.v1') ||
@@ -47,12 +54,14 @@ const FILTERS: readonly Filter[] = [
   },
   {
     id: 'default-service-account',
+    doc: 'The account every namespace is given, unchanged; includeGenerated mirrors it after all.',
     on: true,
     holds: (object, type, desired) =>
       isCore(type, 'serviceaccounts') && object.metadata.name === 'default' && isOnlyIdentity(desired),
   },
   {
     id: 'leader-lock',
+    doc: 'A lock that leaders renew every few seconds; includeGenerated mirrors it after all.',
     on: true,
     holds: (object, type) =>
       (isCore(type, 'configmaps') || isCore(type, 'endpoints')) &&
@@ -60,6 +69,7 @@ const FILTERS: readonly Filter[] = [
   },
   {
     id: 'endpoints',
+    doc: 'Addresses a controller keeps for a Service; includeGenerated mirrors them after all.',
     on: true,
     holds: (object, type) =>
       (isCore(type, 'endpoints') &&
@@ -71,12 +81,14 @@ const FILTERS: readonly Filter[] = [
   },
   {
     id: 'rbac-default',
+    doc: 'A role the API server restores at every start; includeGenerated mirrors it after all.',
     on: true,
     holds: (object, type) =>
       type.group === 'rbac.authorization.k8s.io' && label(object, 'kubernetes.io/bootstrapping') === 'rbac-defaults',
   },
   {
     id: 'controller-owned',
+    doc: 'A controller made it from another object; excludeGenerated names this filter.',
     on: false,
     holds: (object) => {
       const owners = at(object, 'metadata', 'ownerReferences');
@@ -85,22 +97,23 @@ const FILTERS: readonly Filter[] = [
   },
   {
     id: 'release-owned',
+    doc: 'A release controller made it; excludeGenerated names this filter.',
     on: false,
     holds: (object) =>
       hasLabel(object, 'helm.toolkit.fluxcd.io/name') || hasLabel(object, 'resourceset.fluxcd.controlplane.io/name'),
   },
   {
     id: 'helm-cli-owned',
+    doc: 'A Helm release made it; excludeGenerated names this filter.',
     on: false,
     holds: (object) =>
       label(object, 'app.kubernetes.io/managed-by') === 'Helm' && hasAnnotation(object, 'meta.helm.sh/release-name'),
   },
 ];
 
-/** Filter ids with their default, as reference tables and validation need them. */
-export const GENERATED_FILTERS: readonly { readonly id: string; readonly on: boolean }[] = FILTERS.map(
-  ({ id, on }) => ({ id, on }),
-);
+/** Filters with their default, as reference tables, reasons and validation need them. */
+export const GENERATED_FILTERS: readonly { readonly id: string; readonly on: boolean; readonly doc: string }[] =
+  FILTERS.map(({ id, on, doc }) => ({ id, on, doc }));
 
 /** The id of the filter that drops this object, if any. `desired` is the object after the field rules. */
 export function provenance(

@@ -342,6 +342,24 @@ describe('field rules', () => {
     expect(kept({ ...base, metadata: { name: 'w' } })['webhooks']).toEqual(webhooks);
   });
 
+  it('a property of a definition that is called caBundle is no bundle', () => {
+    const properties = { caBundle: { type: 'string' } };
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'd', annotations: { 'cert-manager.io/inject-ca-from': 'x/y' } },
+      spec: {
+        conversion: { strategy: 'Webhook', webhook: { clientConfig: { caBundle: 'AAAA' } } },
+        versions: [{ name: 'v1', schema: { openAPIV3Schema: { type: 'object', properties } } }],
+      },
+    };
+
+    expect(kept(definition)['spec']).toEqual({
+      conversion: { strategy: 'Webhook', webhook: { clientConfig: {} } },
+      versions: [{ name: 'v1', schema: { openAPIV3Schema: { type: 'object', properties } } }],
+    });
+  });
+
   it('FC-SAN-9: carries integers beyond 2^53 as they are', () => {
     const cap = {
       apiVersion: 'quota.example.test/v1',

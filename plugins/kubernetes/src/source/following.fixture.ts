@@ -30,8 +30,11 @@ export const realClock: Clock = {
     }),
 };
 
-export function connectTo(server: string, options: Partial<KubeConnectionOptions> = {}): KubeConnection {
-  const material = { headers: { authorization: 'Bearer stub-token' }, tls: {} };
+export function connectTo(
+  server: string,
+  { token = 'stub-token', ...options }: Partial<KubeConnectionOptions> & { readonly token?: string } = {},
+): KubeConnection {
+  const material = { headers: { authorization: `Bearer ${token}` }, tls: {} };
   return openKubeConnection({
     credentials: { server, material: () => Promise.resolve(material) },
     clock: realClock,

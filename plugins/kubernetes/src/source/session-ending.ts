@@ -35,8 +35,8 @@ export interface EndingFacts {
 
 // A server's clock and ours need not agree to the millisecond on when a time-out is over.
 const TIMEOUT_SLACK_MS = 2_000;
-// A server that stops gracefully ends all its watches at once; they come back spread over this.
-const SPREAD_MS = 2_000;
+/** Streams that end together, as when their server stops or is cut off, come back spread over this and their rung (FC-WCH-2). */
+export const SPREAD_MS = 2_000;
 
 /** `configmaps in shop`, `deployments.apps`. */
 export function titleOf({ type, namespace }: Collection): string {

@@ -23,7 +23,7 @@ import {
 import { BufferedWatch } from './buffered-watch.js';
 import { EventConverter, isOlder } from './convert.js';
 import { ReplayDeadline } from './replay-deadline.js';
-import { afterEnd, afterError, titleOf, type Ending, type EndingFacts } from './session-ending.js';
+import { afterEnd, afterError, SPREAD_MS, titleOf, type Ending, type EndingFacts } from './session-ending.js';
 
 /** A stream that lived this long was healthy: its end is ordinary and its ladder starts again (30, 2.4 step 8). */
 const HEALTHY_MS = 60_000;
@@ -101,17 +101,22 @@ export class CollectionStream {
             message: `the resume point of ${titleOf(collection)} is no longer known; the whole set is read again`,
           };
           // The first replay goes at once; one after the other would be a loop (FC-WCH-3).
-          if (this.#hasExpired) await clock.sleep(this.#ladder.next(), signal);
+          if (this.#hasExpired) await this.#pause(0, signal);
           this.#hasExpired = true;
           break;
         case 'wait':
           this.#isDoubtful ||= ending.doubtful;
           if (ending.notFound) onNotFound();
           yield { kind: 'trouble', reason: ending.trouble, message: ending.message };
-          await clock.sleep(Math.max(this.#ladder.next(), ending.atLeastMs), signal);
+          await this.#pause(ending.atLeastMs, signal);
           break;
       }
     }
+  }
+
+  async #pause(atLeastMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    await clock.sleep(Math.max(this.#ladder.next(), atLeastMs) + Math.round(SPREAD_MS * random()), signal);
   }
 
   async *#session(signal: AbortSignal): AsyncGenerator<SourceEvent, Ending, undefined> {
