@@ -11,6 +11,7 @@ export interface StatusInit {
   readonly reason: string;
   readonly message: string;
   readonly details?: JsonObject;
+  readonly isPlainText?: boolean;
   /** Seconds, as header `Retry-After` and in the details. */
   readonly retryAfterSeconds?: number;
   /** The fresh, inconsistent token inside a 410 for an expired page token. */
@@ -23,6 +24,7 @@ export class ApiError extends Error {
   readonly reason: string;
   readonly body: JsonObject;
   readonly retryAfterSeconds: number | undefined;
+  readonly isPlainText: boolean;
 
   constructor(init: StatusInit) {
     super(init.message);
@@ -30,6 +32,7 @@ export class ApiError extends Error {
     this.code = init.code;
     this.reason = init.reason;
     this.retryAfterSeconds = init.retryAfterSeconds;
+    this.isPlainText = init.isPlainText === true;
     const details: JsonObject | undefined =
       init.retryAfterSeconds === undefined ? init.details : { ...init.details, retryAfterSeconds: init.retryAfterSeconds };
     const body: MutableJson = {
@@ -64,6 +67,8 @@ function details(type: ResourceName, name: string, kind = type.plural): MutableJ
 }
 
 export const refuse = {
+  /** Outside every API the server answers in plain text. */
+  pageNotFound: () => new ApiError({ code: 404, reason: '', message: '404 page not found', isPlainText: true }),
   notFound: (type: ResourceName, name: string) =>
     new ApiError({ code: 404, reason: 'NotFound', message: `${qualified(type)} "${name}" not found`, details: details(type, name) as JsonObject }),
   noSuchPath: () => new ApiError({ code: 404, reason: 'NotFound', message: 'the server could not find the requested resource', details: {} }),

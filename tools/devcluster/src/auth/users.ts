@@ -67,7 +67,7 @@ function impersonated(user: User, headers: Readonly<Record<string, string | read
   for (const [header, value] of Object.entries(headers)) if (header.startsWith('impersonate-extra-')) extra[decodeURIComponent(header.slice('impersonate-extra-'.length))] = many(value);
   if (name === '') {
     if (groups.length > 0 || Object.keys(extra).length > 0 || one(headers['impersonate-uid']) !== '')
-      throw new ApiError({ code: 500, reason: 'InternalError', message: 'Internal error occurred: requested impersonation without impersonating a user' });
+      throw refuse.badRequest('requested impersonation of groups, a uid or extra without impersonating a user name');
     return user;
   }
   if (!user.groups.includes('system:masters'))

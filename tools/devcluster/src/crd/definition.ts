@@ -46,7 +46,25 @@ function withDefaults(object: JsonObject): JsonObject {
   const kind = textOf(names['kind']);
   if (names['singular'] === undefined && kind !== '') names['singular'] = kind.toLowerCase();
   if (names['listKind'] === undefined && kind !== '') names['listKind'] = `${kind}List`;
-  return { ...object, spec: { ...spec, names: names as JsonObject, conversion: spec['conversion'] ?? { strategy: 'None' } } };
+  const versions = spec['versions'];
+  return {
+    ...object,
+    spec: { ...spec, names: names as JsonObject, conversion: spec['conversion'] ?? { strategy: 'None' }, ...(Array.isArray(versions) ? { versions: versions.map(withoutZeroPriority) } : {}) },
+  };
+}
+
+/** Zero is how the priority of a column is absent. */
+function withoutZeroPriority(version: Json): Json {
+  const columns = valueAt(version, 'additionalPrinterColumns');
+  if (!isObject(version) || !Array.isArray(columns)) return version;
+  return {
+    ...version,
+    additionalPrinterColumns: (columns as readonly Json[]).map((column) => {
+      if (!isObject(column) || column['priority'] !== 0) return column;
+      const { priority: _zero, ...rest } = column;
+      return rest;
+    }),
+  };
 }
 
 function versionsOf(definition: JsonObject): readonly JsonObject[] {
@@ -109,10 +127,18 @@ function* schemaProblems(schema: JsonSchema, path: string, isRoot = false): Iter
   if (schema.items !== undefined) yield* schemaProblems(schema.items, `${path}.items`);
 }
 
+/** What a definition says of itself before its names are accepted. */
+export function initialStatus(definition: KubeObject): JsonObject {
+  return { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: storedVersionsOf(definition) };
+}
+
+function storedVersionsOf(definition: KubeObject): readonly Json[] {
+  return versionsOf(definition).flatMap((version) => (version['storage'] === true && version['name'] !== undefined ? [version['name']] : []));
+}
+
 /** The status an established definition carries. */
 export function establishedStatus(definition: KubeObject, now: string): JsonObject {
   const names = valueAt(definition, 'spec', 'names') ?? {};
-  const stored = versionsOf(definition).filter((version) => version['storage'] === true).map((version) => version['name'] ?? '');
   const previous = valueAt(definition, 'status', 'storedVersions');
   const before = Array.isArray(previous) ? (previous as readonly Json[]) : [];
   const conditions = valueAt(definition, 'status', 'conditions');
@@ -122,7 +148,7 @@ export function establishedStatus(definition: KubeObject, now: string): JsonObje
       { lastTransitionTime: now, message: 'the initial names have been accepted', reason: 'InitialNamesAccepted', status: 'True', type: 'Established' },
     ],
     acceptedNames: names,
-    storedVersions: [...new Set([...before, ...stored])],
+    storedVersions: [...new Set([...before, ...storedVersionsOf(definition)])],
   };
 }
 

@@ -48,7 +48,7 @@ function evaluate(rule: ValidationRule, self: unknown, oldSelf: unknown, value: 
   try {
     result = compiled.evaluate(self, oldSelf);
   } catch (fault) {
-    return { reason: 'FieldValueInvalid', message: `Invalid value: ${schema.type ?? 'object'}: ${firstLine(fault)} evaluating rule: ${rule.message?.trim() ?? rule.rule.trim()}`, field };
+    return { reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(schema.type ?? 'object')}: ${faultText(fault)} evaluating rule: ${rule.message?.trim() ?? rule.rule.trim()}`, field: path };
   }
   if (result === true) return undefined;
   const detail = messageOf(rule, self, oldSelf);
@@ -77,6 +77,9 @@ function messageOf(rule: ValidationRule, self: unknown, oldSelf: unknown): strin
   return rule.message?.trim() || `failed rule: ${rule.rule.trim()}`;
 }
 
-function firstLine(fault: unknown): string {
-  return fault instanceof Error ? (fault.message.split('\n')[0] ?? '') : String(fault);
+/** In the words of cel-go where they differ. */
+function faultText(fault: unknown): string {
+  const text = fault instanceof Error ? (fault.message.split('\n')[0] ?? '') : String(fault);
+  if (text.startsWith('Invalid duration string')) return "type conversion error from 'string' to 'google.protobuf.Duration'";
+  return text.replace(/^No such key/, 'no such key');
 }

@@ -64,12 +64,13 @@ function invalidIn(path: string, value: Json, why: string): StatusCause {
   return { reason: 'FieldValueInvalid', message: `Invalid value: ${shown(value)}: ${path} in body ${why}`, field: path };
 }
 
+/** Only the first of them, as upstream. */
 function* stringProblems(value: string, schema: JsonSchema, path: string): Iterable<StatusCause> {
   const length = [...value].length;
   if (schema.maxLength !== undefined && length > schema.maxLength)
     yield { reason: 'FieldValueTooLong', message: `Too long: may not be more than ${schema.maxLength} byte${schema.maxLength === 1 ? '' : 's'}`, field: path };
-  if (schema.minLength !== undefined && length < schema.minLength) yield invalidIn(path, value, `should be at least ${schema.minLength} chars long`);
-  if (schema.pattern !== undefined && !patternOf(schema.pattern).test(value)) yield invalidIn(path, value, `should match '${schema.pattern}'`);
+  else if (schema.minLength !== undefined && length < schema.minLength) yield invalidIn(path, value, `should be at least ${schema.minLength} chars long`);
+  else if (schema.pattern !== undefined && !patternOf(schema.pattern).test(value)) yield invalidIn(path, value, `should match '${schema.pattern}'`);
 }
 
 const patterns = new Map<string, RegExp>();
@@ -101,11 +102,13 @@ function* listProblems(value: readonly Json[], schema: JsonSchema, path: string,
   if (schema.maxItems !== undefined && value.length > schema.maxItems) yield tooMany(path, value.length, schema.maxItems);
   if (schema.minItems !== undefined && value.length < schema.minItems) yield { reason: 'FieldValueInvalid', message: `Invalid value: ${value.length}: ${path} in body should have at least ${schema.minItems} items`, field: path };
   const seen = new Map<string, number>();
+  const reported = new Set<string>();
   const listType = schema['x-kubernetes-list-type'];
   const beforeByKey = new Map((Array.isArray(before) ? (before as readonly Json[]) : []).map((item) => [itemKey(schema, item) ?? '', item]));
   for (const [index, item] of value.entries()) {
     const key = listType === 'set' ? stringifyJson(item) : itemKey(schema, item);
-    if (key !== undefined && seen.has(key)) {
+    if (key !== undefined && seen.has(key) && !reported.has(key)) {
+      reported.add(key);
       const keys = schema['x-kubernetes-list-map-keys'] ?? [];
       const text = listType === 'set' ? shown(item) : `{${keys.map((name) => `${JSON.stringify(name)}:${shown((item as JsonObject)[name] ?? null)}`).join(',')}}`;
       yield { reason: 'FieldValueDuplicate', message: `Duplicate value: ${text}`, field: `${path}[${index}]` };

@@ -1,4 +1,4 @@
-import { type Json, isEqual } from '../object.js';
+import { type Json, isEqual, isObject } from '../object.js';
 import type { Shape } from '../schema/shape.js';
 import { FieldSet } from './field-set.js';
 import { type Step, isGranular, stepsOf } from './steps.js';
@@ -43,7 +43,7 @@ function walk(before: Json | undefined, after: Json | undefined, shape: Shape, i
 
 /** What Go writes for nothing. */
 function isZero(value: Json): boolean {
-  return value === null || value === '' || value === 0 || value === false;
+  return value === null || value === '' || value === 0 || value === false || (isObject(value) && Object.keys(value).length === 0);
 }
 
 function walkInto(step: Step, before: Json | undefined, after: Json | undefined, isAlways: boolean, changed: FieldSet, removed: FieldSet): void {

@@ -128,7 +128,7 @@ function prune(value: Json, claims: Claims, shape: Shape): Json {
     // Below a part that went, only what others own comes back.
     if (claims.wanted === undefined) return owned === undefined ? [] : [prune(child, { mine: mine ?? new FieldSet(), wanted: undefined, owned }, inner)];
     if (mine === undefined) return [child];
-    if (wanted === undefined) return owned === undefined ? [] : [owned.isMember && owned.children.size === 0 ? child : prune(child, { mine, wanted, owned }, inner)];
+    if (wanted === undefined) return owned === undefined ? [] : [prune(child, { mine, wanted, owned }, inner)];
     return [prune(child, { mine, wanted, owned }, inner)];
   };
   if (Array.isArray(value)) return (value as readonly Json[]).flatMap((item) => keep(itemStep(item, shape), item, itemShape(shape)));

@@ -179,7 +179,7 @@ export class Front {
     const group = /^\/apis\/([^/]+)(?:\/([^/]+))?$/.exec(path);
     if (group !== null) return reply.json(200, group[2] === undefined ? groupDiscovery(catalog, group[1] ?? '') : versionDiscovery(catalog, group[1] ?? '', group[2], faults));
     if (path === '/') return reply.json(200, { paths: ['/api', '/apis', '/livez', '/openapi/v3', '/readyz', '/version'] });
-    throw refuse.noSuchPath();
+    throw refuse.pageNotFound();
   }
 }
 

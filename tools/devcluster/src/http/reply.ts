@@ -72,6 +72,7 @@ export class Reply {
       this.#response.destroy();
       return;
     }
+    if (error.isPlainText) return this.text(error.code, `${error.message}\n`);
     if (error.retryAfterSeconds !== undefined) this.#response.setHeader('Retry-After', error.retryAfterSeconds);
     this.json(error.code, error.body);
   }

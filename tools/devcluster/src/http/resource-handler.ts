@@ -45,7 +45,7 @@ export function handleResource(services: ResourceServices, exchange: ResourceExc
   const { core } = services;
   const { info, query } = exchange;
   const type = core.catalog.find(info.group, info.version, info.resource);
-  if (type === undefined) throw refuse.noSuchPath();
+  if (type === undefined) throw core.catalog.hasGroupVersion(info.group, info.version) ? refuse.noSuchPath() : refuse.pageNotFound();
   if (type.namespaced && info.namespace === undefined && (info.name !== '' || info.verb === 'create')) throw refuse.noSuchPath();
   if (!type.namespaced && info.namespace !== undefined) throw refuse.noSuchPath();
   const form = negotiate(exchange.accept);
@@ -53,7 +53,7 @@ export function handleResource(services: ResourceServices, exchange: ResourceExc
     handleSubresource(services, exchange, type, reply, form);
     return;
   }
-  if (!type.verbs.includes(info.verb)) throw refuse.methodNotAllowed();
+  if (!type.verbs.includes(info.verb) || (info.name === '' && (info.verb === 'update' || info.verb === 'patch'))) throw refuse.methodNotAllowed();
   switch (info.verb) {
     case 'get':
       sendObject(core, type, reply, 200, currentObject(core, type, info.namespace, info.name), form, query);

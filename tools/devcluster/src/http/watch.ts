@@ -97,7 +97,7 @@ function planOf(core: Core, type: ResourceType, namespace: string | undefined, n
       const object = { kind: type.kind, apiVersion: apiVersionOf(type), metadata };
       if (form === 'json') return event('BOOKMARK', object);
       if (form === 'partial') return event('BOOKMARK', { ...object, kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' });
-      return event('BOOKMARK', { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: String(version) }, columnDefinitions: [], rows: [{ cells: type.columns.map(() => ''), object: { ...object, kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } }] });
+      return event('BOOKMARK', { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: String(version) }, columnDefinitions: null, rows: [{ cells: type.columns.map(() => ''), object: { ...object, kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } }] });
     },
   };
 }
@@ -105,8 +105,8 @@ function planOf(core: Core, type: ResourceType, namespace: string | undefined, n
 function readSendInitialEvents(query: URLSearchParams): boolean | undefined {
   const text = query.get('sendInitialEvents');
   if (text === null || text === '') return undefined;
-  if (text !== 'true' && text !== 'false' && text !== '1' && text !== '0') throw refuse.badRequest(`sendInitialEvents: found ${JSON.stringify(text)}, expected true or false`);
-  return text === 'true' || text === '1';
+  // As upstream converts flags: whatever is not plainly false is true.
+  return text !== 'false' && text !== '0';
 }
 
 function checkOptions(query: URLSearchParams, initial: boolean | undefined): void {

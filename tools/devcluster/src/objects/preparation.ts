@@ -1,10 +1,12 @@
 import { type Json, type JsonObject, type KubeObject, type MutableJson, isObject, textOf, valueAt, withValueAt } from '../object.js';
+import { initialStatus } from '../crd/definition.js';
 import type { ResourceType } from '../resources/resource-type.js';
 import { orderMetadata } from './body.js';
 import type { Core } from './core.js';
 
 /** What the API server writes into a new object on its own account, so that nobody owns it. */
 export function prepareForCreate(core: Core, type: ResourceType, object: KubeObject): KubeObject {
+  if (type.kind === 'CustomResourceDefinition' && type.group === 'apiextensions.k8s.io') return { ...object, status: initialStatus(object) };
   return type.group === '' || type.group === 'batch' ? (preparations[type.kind]?.(object, core) ?? object) : object;
 }
 
@@ -31,7 +33,8 @@ const preparations: Readonly<Record<string, (object: KubeObject, core: Core) => 
     const labels = valueAt(object, 'spec', 'template', 'metadata', 'labels');
     const generated = { 'batch.kubernetes.io/controller-uid': uid, 'batch.kubernetes.io/job-name': object.metadata.name ?? '', 'controller-uid': uid, 'job-name': object.metadata.name ?? '' };
     const selected = withValueAt(object, ['spec', 'selector'], { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } });
-    return withValueAt(selected, ['spec', 'template', 'metadata', 'labels'], { ...(isObject(labels) ? labels : {}), ...generated }) as KubeObject;
+    const done = withValueAt(selected, ['spec', 'template', 'metadata', 'labels'], { ...(isObject(labels) ? labels : {}), ...generated }) as KubeObject;
+    return { ...done, metadata: orderMetadata({ ...done.metadata, labels: { ...object.metadata.labels, ...(object.metadata.labels === undefined ? generated : {}) } }) };
   },
 };
 

@@ -19,7 +19,9 @@ export function parseDeleteOptions(body: JsonObject | undefined, query: URLSearc
   const preconditions = isObject(body?.['preconditions']) ? body['preconditions'] : {};
   const policy = textOf(body?.['propagationPolicy']) || query.get('propagationPolicy') || '';
   if (policy !== '' && policy !== 'Background' && policy !== 'Foreground' && policy !== 'Orphan')
-    throw refuse.badRequest(`propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Background", "Foreground", "Orphan"`);
+    throw refuse.invalid({ group: 'meta.k8s.io', plural: 'deleteoptions', kind: 'DeleteOptions' }, '', [
+      { reason: 'FieldValueNotSupported', message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`, field: 'propagationPolicy' },
+    ]);
   const dryRun = body?.['dryRun'];
   return {
     uid: textOf(preconditions['uid']) || undefined,
@@ -34,9 +36,11 @@ const propagationFinalizers = { Foreground: 'foregroundDeletion', Orphan: 'orpha
 export function deleteObject(core: Core, type: ResourceType, namespace: string | undefined, name: string, options: DeleteOptions): Deleted {
   const current = currentObject(core, type, namespace, name);
   const { uid, resourceVersion } = current.metadata;
-  if (options.uid !== undefined && options.uid !== uid) throw refuse.conflict(type, name, `Precondition failed: UID in precondition: ${options.uid}, UID in object meta: ${uid ?? ''}`);
+  // Upstream names the kind here, not the resource.
+  const byKind = { ...type, plural: type.kind };
+  if (options.uid !== undefined && options.uid !== uid) throw refuse.conflict(byKind, name, `the UID in the precondition (${options.uid}) does not match the UID in record (${uid ?? ''}). The object might have been deleted and then recreated`);
   if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion)
-    throw refuse.conflict(type, name, `Precondition failed: ResourceVersion in precondition: ${options.resourceVersion}, ResourceVersion in object meta: ${resourceVersion ?? ''}`);
+    throw refuse.conflict(byKind, name, `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion ?? ''}). The object might have been modified`);
 
   const extra = options.propagation === 'Foreground' || options.propagation === 'Orphan' ? [propagationFinalizers[options.propagation]] : [];
   const finalizers = [...new Set([...(current.metadata.finalizers ?? []), ...extra])];

@@ -48,7 +48,7 @@ function patchedValue(current: Json | undefined, patch: Json, shape: Shape, merg
   if (mergeKey === undefined) return list.filter((item) => !isDirective(item));
   if (mergeKey === '') {
     const added = list.filter((item) => !existing.some((one) => isEqual(one, item)));
-    return ordered([...existing, ...added], order, '', existing);
+    return ordered([...existing, ...added], order ?? list, '', existing);
   }
   if (list.some((item) => isObject(item) && item['$patch'] === 'replace')) return list.filter((item) => !isDirective(item));
   const itemOf = itemShape(shape);
@@ -62,30 +62,32 @@ function patchedValue(current: Json | undefined, patch: Json, shape: Shape, merg
     else if (result.some(same)) result = result.map((one) => (same(one) ? applyStrategicPatch(one as JsonObject, item, itemOf) : one));
     else result.push(applyStrategicPatch({}, item, itemOf));
   }
-  return ordered(result, order, mergeKey, existing);
+  return ordered(result, order ?? list.filter((item) => !isDirective(item)), mergeKey, existing);
 }
 
 function isDirective(item: Json): boolean {
   return isObject(item) && textOf(item['$patch']) !== '';
 }
 
-/** Items the order names stand in that order; items only the server has keep their place behind the neighbour they followed. */
+/**
+ * Items the order names stand in that order; items only the server has are woven in before the first item they preceded.
+ *
+ * @param existing the order the server had
+ */
 function ordered(items: readonly Json[], order: Json | undefined, mergeKey: string, existing: readonly Json[]): Json[] {
   if (!Array.isArray(order)) return [...items];
   const identity = (item: Json): Json | undefined => (mergeKey === '' ? item : isObject(item) ? item[mergeKey] : undefined);
-  const named = (order as readonly Json[]).map(identity);
-  const placed = named.flatMap((id) => items.filter((item) => isEqual(identity(item), id)));
-  const rest = items.filter((item) => !named.some((id) => isEqual(id, identity(item))));
-  const result = [...placed];
-  for (const item of rest) {
-    const index = existing.findIndex((one) => isEqual(identity(one), identity(item)));
-    const before = index > 0 ? identity(existing[index - 1] as Json) : undefined;
-    const at = before === undefined ? -1 : result.findIndex((one) => isEqual(identity(one), before));
-    if (at >= 0) result.splice(at + 1, 0, item);
-    else if (index === 0) result.unshift(item);
-    else result.push(item);
+  const same = (a: Json, b: Json) => isEqual(identity(a), identity(b));
+  const named = (order as readonly Json[]).flatMap((one) => items.filter((item) => same(item, one)));
+  const serverOnly = items.filter((item) => !named.includes(item));
+  const rank = (item: Json) => existing.findIndex((one) => same(one, item));
+  const sorted = [...serverOnly].sort((a, b) => rank(a) - rank(b));
+  const result: Json[] = [];
+  for (const item of named) {
+    for (let next = sorted[0]; next !== undefined && rank(item) >= 0 && rank(next) < rank(item); next = sorted[0]) result.push(sorted.shift() as Json);
+    result.push(item);
   }
-  return result;
+  return [...result, ...sorted];
 }
 
 function without(object: JsonObject, key: string): JsonObject {

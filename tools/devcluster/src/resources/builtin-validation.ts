@@ -82,9 +82,9 @@ const checksByKind: Readonly<Record<string, Check>> = {
     yield* podSpecChecks(object['spec'], 'spec');
   },
   *Deployment(object, previous) {
-    yield* selectorChecks(object, previous);
     const replicas = valueAt(object, 'spec', 'replicas');
     if (typeof replicas === 'number' && replicas < 0) yield invalid('spec.replicas', replicas, 'must be greater than or equal to 0');
+    yield* selectorChecks(object, previous);
   },
   StatefulSet: selectorChecks,
   DaemonSet: selectorChecks,

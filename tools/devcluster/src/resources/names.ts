@@ -25,6 +25,7 @@ export function nameProblem(name: string, rule: ResourceType['nameRule']): strin
 
 const qualifiedName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const labelValue = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
+const standardFinalizers = new Set(['foregroundDeletion', 'orphan', 'kubernetes']);
 // 262_144: apimachinery's TotalAnnotationSizeLimitB.
 const annotationLimitBytes = 262_144;
 
@@ -46,7 +47,10 @@ export function metadataProblems(
     bytes += key.length + Buffer.byteLength(value);
   }
   if (bytes > annotationLimitBytes) found.push({ reason: 'FieldValueTooLong', message: `Too long: may not be more than ${annotationLimitBytes} bytes`, field: 'metadata.annotations' });
-  for (const finalizer of metadata.finalizers ?? []) if (!qualifiedName.test(finalizer)) found.push(invalid('metadata.finalizers', finalizer, keyRule));
+  for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
+    if (!qualifiedName.test(finalizer)) found.push(invalid(`metadata.finalizers[${index}]`, finalizer, keyRule));
+    else if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) found.push(invalid(`metadata.finalizers[${index}]`, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'));
+  }
   return found;
 }
 

@@ -17,15 +17,15 @@ export function decodeObject(body: JsonObject, shape: Shape, what: { readonly ki
   };
   const mismatch: Mismatch = {
     type: (path, struct, expected, found) => cannot(`json: cannot unmarshal ${goName(found)} into Go struct field ${struct}.${path} of type ${expected}`),
-    // The value may be a secret: only the place is named.
-    base64: (path, index) => cannot(`illegal base64 data at input byte ${index} of ${path}`),
+    // The value may be a secret: it is not quoted.
+    base64: (index) => cannot(`illegal base64 data at input byte ${index}`),
   };
   return decodeFields(body, shape, '', unknowns, mismatch);
 }
 
 interface Mismatch {
   readonly type: (path: string, struct: string, expected: string, found: Json) => never;
-  readonly base64: (path: string, index: number) => never;
+  readonly base64: (index: number) => never;
 }
 
 function decodeFields(value: JsonObject, shape: Shape, path: string, unknowns: Unknowns, mismatch: Mismatch): JsonObject {
@@ -98,7 +98,7 @@ function decodeScalar(value: Json, shape: Shape, place: Place, mismatch: Mismatc
       if (typeof value !== 'string') return wrong('[]uint8');
       const text = value.replace(/[\r\n]/g, '');
       const illegal = /[^A-Za-z0-9+/=]|=(?=[^=])/.exec(text);
-      return illegal !== null || text.length % 4 !== 0 ? mismatch.base64(place.path, illegal?.index ?? text.length) : value;
+      return illegal !== null || text.length % 4 !== 0 ? mismatch.base64(illegal?.index ?? text.length) : value;
     }
     default:
       return typeof value === 'string' ? value : wrong('string');

@@ -16,7 +16,7 @@ export function toTable(
     metadata: listMeta,
     columnDefinitions: withColumns
       ? type.columns.map(({ name, type: kind, format = '', description = '', priority }) => ({ name, type: kind, format, description, priority }))
-      : [],
+      : null,
     rows: objects.map((object) => ({
       cells: type.columns.map((column) => column.cell(object, nowMs)),
       ...(include === 'None' ? {} : { object: include === 'Object' ? object : toPartial(object) }),
