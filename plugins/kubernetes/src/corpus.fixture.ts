@@ -35,7 +35,13 @@ export function need(value: JsonObject, key: string): JsonObject {
 /** The type of an object of a usual plural: enough for data that does not name its resource. */
 export function typeOf({ apiVersion, kind, metadata }: KubeObject): ResourceType {
   const [group, version] = apiVersion.includes('/') ? (apiVersion.split('/') as [string, string]) : ['', apiVersion];
-  return { group, version, kind, resource: pluralOf(kind.toLowerCase()), namespaced: metadata?.namespace !== undefined };
+  return {
+    group,
+    version,
+    kind,
+    resource: pluralOf(kind.toLowerCase()),
+    namespaced: metadata?.namespace !== undefined,
+  };
 }
 
 function pluralOf(singular: string): string {

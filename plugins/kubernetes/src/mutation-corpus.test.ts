@@ -41,7 +41,9 @@ const serverOwned = /<(uid|rv|ts)(-\d+)?>/;
         if (first.kind === 'drop') continue;
         const { metadata, ...rest } = first.object;
 
-        expect(Object.keys(metadata).filter((key) => !['name', 'namespace', 'labels', 'annotations'].includes(key))).toEqual([]);
+        expect(
+          Object.keys(metadata).filter((key) => !['name', 'namespace', 'labels', 'annotations'].includes(key)),
+        ).toEqual([]);
         expect(serverOwned.test(JSON.stringify(metadata))).toBe(false);
         expect(Object.keys(rest)).not.toContain('status');
         expect(sanitizer.sanitize(first.object, typeOf(object), { include: [], exclude: [] })).toEqual(first);
@@ -56,7 +58,12 @@ const serverOwned = /<(uid|rv|ts)(-\d+)?>/;
         const key = `${type.group}/${type.resource}`;
         const converter = converters.get(key) ?? new EventConverter({ target: targetId('demo', 'target'), type });
         converters.set(key, converter);
-        const event = converter.convert({ kind: 'event', type: kind, object, resourceVersion: String(versionOf(object)) });
+        const event = converter.convert({
+          kind: 'event',
+          type: kind,
+          object,
+          resourceVersion: String(versionOf(object)),
+        });
         const uid = (object as JsonObject & KubeObject).metadata.uid ?? '';
         told.set(uid, [...(told.get(uid) ?? []), event.kind]);
       }

@@ -19,7 +19,9 @@ import { connectTo, shopMaps } from './source/following.fixture.js';
 const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
 
 /** Real connections to an embedded API server; the pauses of streams and scans are fake. */
-async function openWorld(): Promise<Parameters<typeof describeSource>[1]['world'] extends () => Promise<infer W> ? W : never> {
+async function openWorld(): Promise<
+  Parameters<typeof describeSource>[1]['world'] extends () => Promise<infer W> ? W : never
+> {
   const cluster = await startDevcluster({ tls: false, rootCaConfigMap: false, defaultServiceAccount: false });
   cluster.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
   const connection = connectTo(cluster.url, { token: cluster.token() });
@@ -75,7 +77,9 @@ describeSanitizer(plugin, {
       expect: 'keep',
     },
     {
-      object: observed(anObject(namespaces, 'shop', { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } })),
+      object: observed(
+        anObject(namespaces, 'shop', { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } }),
+      ),
       type: namespaces,
       why: 'a Namespace with its finalizer',
       expect: 'keep',

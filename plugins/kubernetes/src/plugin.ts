@@ -34,9 +34,11 @@ export const plugin = definePlugin(
         'One kind is served under two plurals of one group version; the mirror could not tell them apart.',
       'gvr-not-unique':
         'One plural is served with two kinds of one group version; the mirror could not tell them apart.',
-      SourceClusterUnreachable: 'The API server did not answer, or not as one; the message says what was found. Check address, network and server.',
+      SourceClusterUnreachable:
+        'The API server did not answer, or not as one; the message says what was found. Check address, network and server.',
       SourceClusterAuthenticationFailed: 'The API server does not accept the credential (401); renew it.',
-      SourceClusterAccessDenied: 'The API server denies the credential its discovery documents (403); grant system:discovery.',
+      SourceClusterAccessDenied:
+        'The API server denies the credential its discovery documents (403); grant system:discovery.',
       ...Object.fromEntries(GENERATED_FILTERS.map(({ id, doc }) => [id, doc])),
       NotAnObject: 'The server sent something without apiVersion, kind or metadata.name.',
       OptionsInvalid: 'An option of this plugin contradicts itself; the message names it.',

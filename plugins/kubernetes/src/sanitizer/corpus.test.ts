@@ -34,7 +34,8 @@ function selectionOf(options: JsonObject = {}): {
   readonly defaults: 'all' | 'none';
 } {
   const { includeGenerated = [], excludeGenerated = [], defaultObjectExclusions = 'all', ...unknown } = options;
-  if (Object.keys(unknown).length > 0) throw new Error(`options this runner does not know: ${Object.keys(unknown).join(', ')}`);
+  if (Object.keys(unknown).length > 0)
+    throw new Error(`options this runner does not know: ${Object.keys(unknown).join(', ')}`);
   return {
     selection: { include: includeGenerated as readonly string[], exclude: excludeGenerated as readonly string[] },
     defaults: defaultObjectExclusions === 'none' ? 'none' : 'all',
@@ -64,4 +65,3 @@ function selectionOf(options: JsonObject = {}): {
     });
   }
 });
-

@@ -118,7 +118,8 @@ export function follow(server: string, options: FollowOptions = {}): Following {
     async quiet() {
       const silence = new Promise<'silence'>((resolve) => setTimeout(resolve, MOMENT_MS, 'silence'));
       const first = await Promise.race([ask(), silence]);
-      if (first !== 'silence') throw new Error(`expected silence, was told ${first === undefined ? 'end' : told(first)}`);
+      if (first !== 'silence')
+        throw new Error(`expected silence, was told ${first === undefined ? 'end' : told(first)}`);
     },
     eventually: (holds) => whileTicking(eventually(holds), tick, holds.toString()),
     async stop() {

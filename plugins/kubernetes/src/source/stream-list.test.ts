@@ -166,7 +166,12 @@ describe('a replay by LIST beside a buffered WATCH', () => {
     await eventually(() => busy?.isClosed === true);
     reply.list([aMap('busy', '2000')], '2000');
 
-    expect(await rest).toEqual(['upsert busy@2000 snapshot', 'snapshot-end@2000', 'streaming', 'upsert busy@2001 live']);
+    expect(await rest).toEqual([
+      'upsert busy@2000 snapshot',
+      'snapshot-end@2000',
+      'streaming',
+      'upsert busy@2001 live',
+    ]);
     expect(stub.asked.at(-1)?.query['resourceVersion']).toBe('2000');
   });
 

@@ -105,9 +105,7 @@ describe('an aborted stream', () => {
   });
 });
 
-function openStream(
-  given: Partial<StreamOptions> & Pick<StreamOptions, 'client'>,
-): CollectionStream {
+function openStream(given: Partial<StreamOptions> & Pick<StreamOptions, 'client'>): CollectionStream {
   const traits = { withoutWatchList: new Set<string>() };
   return new CollectionStream(
     { collection: shopMaps, clock: realClock, traits, random: Math.random, onNotFound: () => undefined, ...given },

@@ -38,7 +38,11 @@ describe('FC-WCH-1: the watch that goes quiet', () => {
       'streaming',
       'upsert b@13 live',
     ]);
-    expect(stub.asked.map(({ query }) => query['resourceVersion'] ?? query['limit'] ?? 'all')).toEqual(['all', '1', '12']);
+    expect(stub.asked.map(({ query }) => query['resourceVersion'] ?? query['limit'] ?? 'all')).toEqual([
+      'all',
+      '1',
+      '12',
+    ]);
   });
 
   it('a bookmark now and then is no silence', async () => {
@@ -60,7 +64,9 @@ describe('FC-WCH-1: the watch that goes quiet', () => {
   it('a consumer that takes its time does not make a server silent', async () => {
     const clock = fakeClock();
     let watch: Reply | undefined;
-    await using stub = await apiStub((reply) => void (watch = reply.say(endMark('9'), modified('a', '10'), modified('b', '11'))));
+    await using stub = await apiStub(
+      (reply) => void (watch = reply.say(endMark('9'), modified('a', '10'), modified('b', '11'))),
+    );
     await using following = follow(stub.url, { clock, sharesClock: true });
     await following.until('upsert a@10 live');
 

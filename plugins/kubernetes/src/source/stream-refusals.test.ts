@@ -10,7 +10,13 @@ const refused = (code: number, reason: string, headers: Readonly<Record<string, 
 };
 const clusterRoles: Collection = {
   target: targetId('demo', 'target'),
-  type: { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles', kind: 'ClusterRole', namespaced: false },
+  type: {
+    group: 'rbac.authorization.k8s.io',
+    version: 'v1',
+    resource: 'clusterroles',
+    kind: 'ClusterRole',
+    namespaced: false,
+  },
 };
 const { namespace: _, ...everyNamespace } = shopMaps;
 
@@ -93,7 +99,10 @@ describe('refusals are told with what helps, and tried again', () => {
       retryAfterSeconds: 7,
     });
     await using stub = await apiStub(
-      inOrder((reply) => reply.say(added('a', '3'), tooLarge).end(), (reply) => void reply.say(endMark('9'))),
+      inOrder(
+        (reply) => reply.say(added('a', '3'), tooLarge).end(),
+        (reply) => void reply.say(endMark('9')),
+      ),
     );
     await using following = follow(stub.url);
 
@@ -168,7 +177,11 @@ describe('the end of a watch', () => {
     await using following = follow(stub.url, { clock, sharesClock: true });
 
     expect((await following.until('upsert a@11 live')).filter((event) => TROUBLE.test(event))).toEqual([]);
-    expect(stub.asked.map(({ query }) => query['resourceVersion'] ?? query['limit'] ?? 'all')).toEqual(['all', '1', '9']);
+    expect(stub.asked.map(({ query }) => query['resourceVersion'] ?? query['limit'] ?? 'all')).toEqual([
+      'all',
+      '1',
+      '9',
+    ]);
   });
 
   it('too early waits a rung and is told: a server that ends every watch at once is not asked in a loop', async () => {

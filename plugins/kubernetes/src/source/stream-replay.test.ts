@@ -91,7 +91,10 @@ describe('a replay by WatchList', () => {
 
   it('leaves out what is terminating, and says the removal that is seen live', async () => {
     await using stub = await apiStub(
-      inOrder((reply) => void reply.say(added('a', '3'), added('leaving', '4', going), endMark('9'), deleted('leaving', '11', going))),
+      inOrder(
+        (reply) =>
+          void reply.say(added('a', '3'), added('leaving', '4', going), endMark('9'), deleted('leaving', '11', going)),
+      ),
     );
     await using following = follow(stub.url);
 
@@ -173,8 +176,18 @@ describe('a server that does not do WatchList', () => {
   it.each([
     ['FC-WCH-4: 422 that names the parameter', 422, 'Invalid', 'sendInitialEvents: Forbidden: not here'],
     ['FC-WCH-4: 400 that names it', 400, 'BadRequest', 'unknown parameter sendInitialEvents'],
-    ['FC-WCH-4: 403 that names it', 403, 'Forbidden', 'sendInitialEvents is forbidden for watch unless the feature is on'],
-    ['422 of a server that does not know resourceVersionMatch on a watch', 422, 'Invalid', 'resourceVersionMatch is forbidden for watch'],
+    [
+      'FC-WCH-4: 403 that names it',
+      403,
+      'Forbidden',
+      'sendInitialEvents is forbidden for watch unless the feature is on',
+    ],
+    [
+      '422 of a server that does not know resourceVersionMatch on a watch',
+      422,
+      'Invalid',
+      'resourceVersionMatch is forbidden for watch',
+    ],
   ])('falls back at once: %s', async (_, code, reason, message) => {
     await using stub = await apiStub(inOrder((reply) => reply.refuse(code, reason, message), ...listed));
     await using following = follow(stub.url);
@@ -199,7 +212,10 @@ describe('a server that does not do WatchList', () => {
 
   it('falls back when the first event is an internal error, as when the store cannot tell progress', async () => {
     await using stub = await apiStub(
-      inOrder((reply) => reply.say(errorEvent(500, 'InternalError', 'etcd does not support progress requests')).end(), ...listed),
+      inOrder(
+        (reply) => reply.say(errorEvent(500, 'InternalError', 'etcd does not support progress requests')).end(),
+        ...listed,
+      ),
     );
     await using following = follow(stub.url);
 
@@ -229,10 +245,16 @@ describe('a server that does not do WatchList', () => {
   it('FC-WCH-4: falls back when changes go on and on without an end mark', async () => {
     let timer: NodeJS.Timeout | undefined;
     await using stub = await apiStub(
-      inOrder((reply) => {
-        let version = 3;
-        timer = setInterval(() => (reply.isClosed ? clearInterval(timer) : reply.say(modified('a', String(version++)))), 1);
-      }, ...listed),
+      inOrder(
+        (reply) => {
+          let version = 3;
+          timer = setInterval(
+            () => (reply.isClosed ? clearInterval(timer) : reply.say(modified('a', String(version++)))),
+            1,
+          );
+        },
+        ...listed,
+      ),
     );
     await using following = follow(stub.url);
 
@@ -250,7 +272,12 @@ describe('a server that does not do WatchList', () => {
   it('is remembered for its group version, and for no other', async () => {
     const traits = { withoutWatchList: new Set<string>() };
     await using stub = await apiStub(
-      inOrder((reply) => reply.refuse(422, 'Invalid', 'sendInitialEvents'), ...listed, ...listed, (reply) => void reply.say(endMark('9'))),
+      inOrder(
+        (reply) => reply.refuse(422, 'Invalid', 'sendInitialEvents'),
+        ...listed,
+        ...listed,
+        (reply) => void reply.say(endMark('9')),
+      ),
     );
     const deployments = { ...shopMaps, type: { ...shopMaps.type, group: 'apps', resource: 'deployments' } };
 

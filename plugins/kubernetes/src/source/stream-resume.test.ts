@@ -69,7 +69,11 @@ describe('a resumed stream', () => {
 
   it('a bookmark moves the cursor', async () => {
     await using stub = await apiStub(
-      inOrder((reply) => reply.say(endMark('9'), bookmark('77')).end(), at('77'), (reply) => void reply.say()),
+      inOrder(
+        (reply) => reply.say(endMark('9'), bookmark('77')).end(),
+        at('77'),
+        (reply) => void reply.say(),
+      ),
     );
     await using following = follow(stub.url);
 
@@ -85,7 +89,11 @@ describe('a resumed stream', () => {
         (reply) => reply.say(endMark('9'), modified('a', '12', going)).end(),
         at('13'),
         (reply) =>
-          void reply.say(modified('a', '13', { ...going, finalizers: [] }), deleted('a', '14', going), added('a', '15', { uid: 'new' })),
+          void reply.say(
+            modified('a', '13', { ...going, finalizers: [] }),
+            deleted('a', '14', going),
+            added('a', '15', { uid: 'new' }),
+          ),
       ),
     );
     await using following = follow(stub.url);
@@ -102,21 +110,24 @@ describe('FC-WCH-3: a version too old', () => {
     ['in the stream, as kube-apiserver says it', (reply) => reply.say(expired).end()],
     ['in the stream, by its reason alone', (reply) => reply.say(errorEvent(0, 'Expired', 'too old')).end()],
     ['as HTTP 410', (reply) => reply.refuse(410, 'Gone')],
-  ])('%s: the cursor is dropped, the set replayed at once, and that version never asked for again', async (_, tooOld) => {
-    await using stub = await apiStub(inOrder(at('50'), tooOld, replayed));
-    await using following = follow(stub.url, { from: '10' });
+  ])(
+    '%s: the cursor is dropped, the set replayed at once, and that version never asked for again',
+    async (_, tooOld) => {
+      await using stub = await apiStub(inOrder(at('50'), tooOld, replayed));
+      await using following = follow(stub.url, { from: '10' });
 
-    const events = await following.until('snapshot-end@90');
+      const events = await following.until('snapshot-end@90');
 
-    expect(events.filter((event) => event !== 'streaming')).toEqual([
-      'trouble ExpiredResourceVersion: the resume point of configmaps in shop is no longer known; the whole set is read again',
-      'snapshot-begin',
-      'upsert a@3 snapshot',
-      'snapshot-end@90',
-    ]);
-    expect(versionsAsked(stub)).toEqual(['where?', '10', 'all']);
-    expect(following.clock.now().getTime() - Date.parse('2026-01-01T00:00:00Z')).toBeLessThan(2_000);
-  });
+      expect(events.filter((event) => event !== 'streaming')).toEqual([
+        'trouble ExpiredResourceVersion: the resume point of configmaps in shop is no longer known; the whole set is read again',
+        'snapshot-begin',
+        'upsert a@3 snapshot',
+        'snapshot-end@90',
+      ]);
+      expect(versionsAsked(stub)).toEqual(['where?', '10', 'all']);
+      expect(following.clock.now().getTime() - Date.parse('2026-01-01T00:00:00Z')).toBeLessThan(2_000);
+    },
+  );
 
   it('replays that expire again and again climb the ladder, though each was complete', async () => {
     const times: number[] = [];
@@ -137,7 +148,10 @@ describe('FC-WCH-3: a version too old', () => {
 
 describe('a cursor the server does not take is dropped, so that it cannot hold a stream for ever', () => {
   it.each<[string, Answer]>([
-    ['a 500 that names resourceVersion', (reply) => reply.refuse(500, 'InternalError', 'resourceVersion: Invalid value: "x": strconv.ParseUint')],
+    [
+      'a 500 that names resourceVersion',
+      (reply) => reply.refuse(500, 'InternalError', 'resourceVersion: Invalid value: "x": strconv.ParseUint'),
+    ],
     ['400', (reply) => reply.refuse(400, 'BadRequest', 'no')],
     ['422', (reply) => reply.refuse(422, 'Invalid', 'no')],
   ])('%s', async (_, answer) => {
@@ -151,7 +165,12 @@ describe('a cursor the server does not take is dropped, so that it cannot hold a
 
   it('a 500 that does not name it is no reason to drop it', async () => {
     await using stub = await apiStub(
-      inOrder(at('50'), (reply) => reply.refuse(500, 'InternalError', 'etcdserver: leader changed'), at('50'), (reply) => void reply.say()),
+      inOrder(
+        at('50'),
+        (reply) => reply.refuse(500, 'InternalError', 'etcdserver: leader changed'),
+        at('50'),
+        (reply) => void reply.say(),
+      ),
     );
     await using following = follow(stub.url, { from: '50' });
 
