@@ -1,4 +1,5 @@
 import type { TargetSettings } from '@gitops-reverser/kernel-api';
+import { validateTemplates } from '@gitops-reverser/kernel-pipeline';
 import { GENERATED_FILTERS } from '@gitops-reverser/plugin-kubernetes';
 import {
   isSensitive,
@@ -22,9 +23,12 @@ export function targetChecks(additional: readonly string[]): TargetChecks {
   return {
     generatedFilters: GENERATED_FILTERS,
     isSensitive: (group, resource) => isSensitive(group, resource, sensitive),
-    problems({ placement }) {
+    problems({ placement, messages }) {
       const checked = validatePlacement(placement, sensitive);
-      return checked.ok ? [] : checked.error.map(({ field, message }) => `spec.placement.${field}: ${message}`);
+      const ofPlacement = checked.ok
+        ? []
+        : checked.error.map(({ field, message }) => `spec.placement.${field}: ${message}`);
+      return [...validateTemplates(messages).map(({ message }) => `spec.commit.message: ${message}`), ...ofPlacement];
     },
   };
 }
