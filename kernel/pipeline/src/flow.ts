@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Collection, Cursor, Source, SourceEvent } from '@gitops-reverser/kernel-api';
 import { ask, type Asking } from './attribute.js';
 import type { Undo } from './baseline.js';
@@ -51,6 +52,8 @@ interface Step {
  */
 export async function runSession(stages: Stages, from: Cursor | undefined, signal: AbortSignal): Promise<SessionEnd> {
   const session = new AbortController();
+  // Every open question listens, and so do the source and the line.
+  setMaxListeners(stages.outstandingQuestions + 16, session.signal);
   const stop = (): void => session.abort();
   if (signal.aborted) return 'stopped';
   signal.addEventListener('abort', stop, { once: true });

@@ -171,7 +171,7 @@ export class Publication {
     const before = this.#retained.length;
     let isRetriedPack = false;
     try {
-      for (let lost = 0; ; ) {
+      for (let lost = 0; ;) {
         await this.prepare(signal);
         const carried = this.#carried();
         if (carried.length === 0) break;

@@ -66,6 +66,7 @@ export interface RigFacts {
   readonly collections?: readonly Collection[];
   /** What the cluster holds before anything is followed. */
   readonly objects?: readonly KubeObject[];
+  readonly dialect?: string;
   readonly wrapStore?: (store: BranchStore) => BranchStore;
   /** Instead of, or beside, the kit's own. */
   readonly plugins?: readonly Plugin[];
@@ -101,7 +102,7 @@ export async function openRig(facts: RigFacts = {}) {
   });
   const clusterHandle = await runtime.openCluster({
     id: CLUSTER,
-    dialect: 'memory',
+    dialect: facts.dialect ?? 'memory',
     given: [provide(memoryClusterEnd, cluster), provide(memoryFactList, known)],
   });
   const branchHandle = await runtime.openBranch({
