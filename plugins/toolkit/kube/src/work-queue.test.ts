@@ -86,6 +86,31 @@ it('WP-13: failures climb the ladder, a success resets it', async () => {
   expect(queue.delayed).toBe(0);
 });
 
+it('asked for again before its retry is due, a key that fails at once climbs no rung: the retry stays due when it was', async () => {
+  const clock = fakeClock();
+  const start = clock.now().getTime();
+  const attempts: number[] = [];
+  let isDown = true;
+  await using queue = new WorkQueue({
+    clock,
+    random: noJitter,
+    work: () => {
+      attempts.push(clock.now().getTime() - start);
+      return isDown ? Promise.reject(new Error('down')) : Promise.resolve();
+    },
+  });
+
+  for (let call = 0; call < 5; call += 1) {
+    queue.add('a');
+    await clock.advance(100);
+  }
+  await clock.advance(6_000);
+  isDown = false;
+  await clock.advance(60_000);
+
+  expect(attempts).toEqual([0, 100, 200, 300, 400, 2_000, 7_000]);
+});
+
 it('honours the wait a server asks for', async () => {
   const clock = fakeClock();
   const delays: number[] = [];

@@ -6,6 +6,12 @@ import { isKubeError } from './errors.js';
 /** What one round on a key asks for next. */
 export type WorkOutcome = { readonly requeueAfterMs: number } | undefined;
 
+interface Retry {
+  readonly backoff: Backoff;
+  /** When the attempt that the last failure asked for is due; 0 once its time has come. */
+  dueMs: number;
+}
+
 export interface WorkQueueOptions {
   readonly clock: Clock;
   /** Runs for one key at a time per key. Throwing puts the key back with a growing delay. */
@@ -30,7 +36,7 @@ export class WorkQueue implements AsyncDisposable {
   readonly #running = new Map<string, Promise<void>>();
   readonly #again = new Set<string>();
   readonly #delayed = new Map<string, { readonly dueMs: number; readonly link: LinkedAbort }>();
-  readonly #backoffs = new Map<string, Backoff>();
+  readonly #retries = new Map<string, Retry>();
   #waiters: (() => void)[] = [];
   #isDraining = false;
 
@@ -68,7 +74,11 @@ export class WorkQueue implements AsyncDisposable {
     const link = linkAbort(this.#stop.signal);
     this.#delayed.set(key, { dueMs, link });
     void this.#options.clock.sleep(ms, link.signal).then(() => {
-      if (!link.signal.aborted) this.add(key);
+      if (link.signal.aborted) return;
+      const retry = this.#retries.get(key);
+      // A timer may come a moment early by the clock: its firing counts.
+      if (retry !== undefined && dueMs >= retry.dueMs) retry.dueMs = 0;
+      this.add(key);
     });
   }
 
@@ -76,7 +86,7 @@ export class WorkQueue implements AsyncDisposable {
   remove(key: string): void {
     this.#ready.delete(key);
     this.#again.delete(key);
-    this.#backoffs.delete(key);
+    this.#retries.delete(key);
     this.#undelay(key);
     this.#settleIdle();
   }
@@ -134,7 +144,7 @@ export class WorkQueue implements AsyncDisposable {
     const { signal } = this.#stop;
     try {
       const outcome = (await this.#options.work(key, signal)) ?? undefined;
-      this.#backoffs.delete(key);
+      this.#retries.delete(key);
       return outcome;
     } catch (thrown) {
       if (signal.aborted) return undefined;
@@ -144,12 +154,21 @@ export class WorkQueue implements AsyncDisposable {
     }
   }
 
+  /**
+   * A failure while the retry of an earlier one still waits, because somebody asked for the key meanwhile, is no further rung: the
+   * retry stays due when it was.
+   */
   #retryDelay(key: string, thrown: unknown): number {
-    const backoff =
-      this.#backoffs.get(key) ?? backoffLadder(this.#options.ladderMs ?? FAILURE_LADDER_MS, this.#options.random);
-    this.#backoffs.set(key, backoff);
+    const nowMs = this.#options.clock.now().getTime();
     const asked = isKubeError(thrown) ? (thrown.retryAfterSeconds ?? 0) * 1000 : 0;
-    return Math.max(backoff.next(), asked);
+    const retry = this.#retries.get(key) ?? {
+      backoff: backoffLadder(this.#options.ladderMs ?? FAILURE_LADDER_MS, this.#options.random),
+      dueMs: 0,
+    };
+    this.#retries.set(key, retry);
+    const delayMs = Math.max(retry.dueMs > nowMs ? retry.dueMs - nowMs : retry.backoff.next(), asked);
+    retry.dueMs = nowMs + delayMs;
+    return delayMs;
   }
 
   #undelay(key: string): void {
