@@ -5,6 +5,7 @@ export interface Asked {
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
+  readonly accept: string;
   readonly verb: 'watch' | 'list' | 'other';
 }
 
@@ -77,11 +78,12 @@ export async function apiStub(answer: Answer): Promise<ApiStub> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://stub');
     const query = Object.fromEntries(url.searchParams);
-    const isCollection = /\/(v1|v1beta1)\//.test(url.pathname);
+    const isCollection = /\/v1\//.test(url.pathname);
     const entry: Asked = {
       method: request.method ?? '',
       path: url.pathname,
       query,
+      accept: request.headers.accept ?? '',
       verb: query['watch'] === 'true' ? 'watch' : isCollection ? 'list' : 'other',
     };
     asked.push(entry);

@@ -30,13 +30,16 @@ export interface SurfaceLoopOptions {
   onScan(scan: DiscoveryScan): void;
 }
 
-/** Scans discovery every 30 s and whenever it is told to, and publishes what follows from it. Scans are serial. */
+/**
+ * Scans discovery every 30 s, sooner after a scan that failed, and whenever it is told to; publishes what follows from it. Scans
+ * are serial.
+ */
 export class SurfaceLoop {
   readonly #options: SurfaceLoopOptions;
   readonly #discovery: Discovery;
   readonly #registry: TypeRegistry;
   readonly #since: number;
-  readonly #graceLadder: Backoff;
+  readonly #ladder: Backoff;
   #surface: Surface = {
     generation: 0,
     reach: { state: 'unknown', reason: 'AwaitingDiscovery', message: 'not looked at so far' },
@@ -54,7 +57,7 @@ export class SurfaceLoop {
     this.#discovery = new Discovery(options.client);
     this.#registry = new TypeRegistry(options.policy);
     this.#since = options.clock.now().getTime();
-    this.#graceLadder = backoffLadder(undefined, options.random);
+    this.#ladder = backoffLadder(undefined, options.random);
   }
 
   /** Asks for a scan now. */
@@ -91,14 +94,20 @@ export class SurfaceLoop {
     while (!signal.aborted) {
       // A trigger during the scan came too late for it and asks for another.
       this.#wake = new AbortController();
-      await this.#scan(signal);
+      const hasAnswered = await this.#scan(signal);
       if (signal.aborted) break;
-      const pauseMs = isTriggered ? SECOND_LOOK_MS : SCAN_EVERY_MS;
-      await clock.sleep(this.#isInGrace ? this.#graceLadder.next() : pauseMs, this.#wake.signal);
+      await clock.sleep(this.#pauseMs(hasAnswered, isTriggered), this.#wake.signal);
       isTriggered = this.#wake.signal.aborted;
       if (isTriggered) await clock.sleep(TRIGGER_SETTLE_MS, signal);
     }
     signal.removeEventListener('abort', stop);
+  }
+
+  /** A cluster that is back is found on the ladder: its targets are not ready before that. */
+  #pauseMs(hasAnswered: boolean, isTriggered: boolean): number {
+    if (hasAnswered) return isTriggered ? SECOND_LOOK_MS : SCAN_EVERY_MS;
+    const rungMs = this.#ladder.next();
+    return this.#isInGrace ? rungMs : Math.min(SCAN_EVERY_MS, rungMs);
   }
 
   /** The credential may only not be accepted yet, or not at the moment: nothing is said about the cluster until that is clear. */
@@ -109,12 +118,13 @@ export class SurfaceLoop {
     return (this.#isReady || isNew) && this.#options.clock.now().getTime() - since < AUTHENTICATION_GRACE_MS;
   }
 
-  async #scan(signal: AbortSignal): Promise<void> {
+  /** @returns whether the cluster answered, fully or in part */
+  async #scan(signal: AbortSignal): Promise<boolean> {
     const { clock, isLocal, logger } = this.#options;
     try {
       const scan = await this.#discovery.scan(signal);
       this.#unauthorizedSince = undefined;
-      this.#graceLadder.reset();
+      this.#ladder.reset();
       const change = this.#registry.apply(scan, clock.now());
       const reason = isLocal ? 'LocalCluster' : 'RemoteCluster';
       const missing = scan.failed.length === 0 ? '' : `; ${scan.failed.length} group version(s) could not be read`;
@@ -129,11 +139,13 @@ export class SurfaceLoop {
       if (change.recovered.length > 0) logger.info({ types: change.recovered.length }, 'catalog recovered');
       if (change.removed.length > 0) logger.info({ types: change.removed.length }, 'types removed');
       this.#options.onScan(scan);
+      return true;
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
       // What answers next may be another version of the server.
       this.#discovery.reset();
       this.#publish(this.#unreachable(error), this.#registry.apply(undefined, clock.now()).types);
+      return false;
     }
   }
 
