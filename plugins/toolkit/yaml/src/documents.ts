@@ -90,6 +90,13 @@ function isFields(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** One document of a file that was opened with {@link openText}. */
+export function readDocument({ text, pieces }: SplitText, index: number): YamlReading {
+  const piece = pieces[index];
+  if (piece === undefined) return { state: 'empty' };
+  return readPiece(text, piece, !hasUnusualCharacter(text.slice(piece.start, piece.end)));
+}
+
 function readPiece(text: string, piece: DocumentPiece, isSimple: boolean): YamlReading {
   const isOnOwnLines = piece.bodyStart === piece.start || text.charCodeAt(piece.bodyStart - 1) === 0x0a;
   if (isSimple && isOnOwnLines && !piece.hasDirectives) {
@@ -104,8 +111,8 @@ function readPiece(text: string, piece: DocumentPiece, isSimple: boolean): YamlR
   return { state: 'invalid', problem: invalidYaml(reading.what, line, before.length - before.lastIndexOf('\n')) };
 }
 
-/** Decodes and splits within the limits. */
-function openText(input: string | Uint8Array): Result<SplitText, YamlProblem> {
+/** Decodes and splits a file within the limits, without reading any document. */
+export function openText(input: string | Uint8Array): Result<SplitText, YamlProblem> {
   const bytes = typeof input === 'string' ? Buffer.byteLength(input) : input.byteLength;
   if (bytes > maxFileBytes) return refuse(invalidYaml(`the file has ${bytes} bytes, the limit is ${maxFileBytes}`));
   const text = typeof input === 'string' ? input : decode(input);

@@ -11,14 +11,9 @@ import type { YamlProblem } from './problem.js';
  * @returns the text of one document, ending in a line feed, or what cannot be represented and where
  */
 export function encodeYaml(value: JsonValue): Result<string, YamlProblem> {
-  const emitter = new Emitter();
-  try {
+  return emitted((emitter) => {
     emitter.root(value);
-  } catch (error) {
-    if (!(error instanceof Unrepresentable)) throw error;
-    return refuse({ code: 'unrepresentable-value', message: `cannot write ${error.pointer}: ${error.message}` });
-  }
-  return ok(emitter.out);
+  }, theStyle);
 }
 
 /** Several documents of one file, joined by `---`. */
@@ -37,6 +32,52 @@ export function encodeKey(text: string): string {
   return inlineString(text);
 }
 
+/** How a document indents; what is inserted into it does the same. */
+export interface BlockStyle {
+  /** Columns from a key to the keys below it. */
+  readonly step: number;
+  /** Columns from a key to the dashes below it. */
+  readonly dash: number;
+  /** Columns from a dash to what it holds. */
+  readonly dashWidth: number;
+}
+const theStyle: BlockStyle = { step: 2, dash: 2, dashWidth: 2 };
+
+/**
+ * What follows `key:` at column `column`, its line end included; several lines when the value needs them. With `of: 'item'` what
+ * follows a dash at that column.
+ */
+export function encodeValueAt(
+  value: JsonValue,
+  at: { readonly of: 'key' | 'item'; readonly column: number; readonly depth: number; readonly style: BlockStyle },
+): Result<string, YamlProblem> {
+  return emitted((emitter) => {
+    if (at.of === 'item') emitter.item(value, at.column, at.depth);
+    else emitter.value(value, at.column, at.depth, at.style.step);
+  }, at.style);
+}
+
+/** One value on one line, as brackets hold it. `json`: with quotes around every string. `padding`: inside the brackets. */
+export function encodeInFlow(
+  value: JsonValue,
+  style: { readonly json: boolean; readonly mapPadding: string; readonly listPadding: string },
+): Result<string, YamlProblem> {
+  return emitted((emitter) => {
+    emitter.flow(value, style, 1);
+  }, theStyle);
+}
+
+function emitted(emit: (emitter: Emitter) => void, style: BlockStyle): Result<string, YamlProblem> {
+  const emitter = new Emitter(style);
+  try {
+    emit(emitter);
+  } catch (error) {
+    if (!(error instanceof Unrepresentable)) throw error;
+    return refuse({ code: 'unrepresentable-value', message: `cannot write ${error.pointer}: ${error.message}` });
+  }
+  return ok(emitter.out);
+}
+
 class Unrepresentable extends Error {
   pointer = '';
   constructor(what: string) {
@@ -51,6 +92,11 @@ const pad = (length: number): string => spaces[length] ?? ' '.repeat(length);
 
 class Emitter {
   out = '';
+  private readonly style: BlockStyle;
+
+  constructor(style: BlockStyle) {
+    this.style = style;
+  }
 
   root(value: JsonValue): void {
     if (isMap(value)) {
@@ -63,7 +109,7 @@ class Emitter {
     } else if (typeof value === 'string' && value.includes('\n') && !isLiteralSafeAtRoot(value)) {
       this.out += `${doubleQuoted(value)}\n`;
     } else {
-      this.out += scalarLines(value, '  ');
+      this.out += scalarLines(value, 0, 2);
     }
   }
 
@@ -77,7 +123,7 @@ class Emitter {
       const text = inlineString(key);
       this.out += text.length > longestImplicitKey ? `? ${text}\n${pad(indent)}:` : `${text}:`;
       try {
-        this.value((map as Record<string, JsonValue>)[key] as JsonValue, indent, depth);
+        this.value((map as Record<string, JsonValue>)[key] as JsonValue, indent, depth, this.style.step);
       } catch (error) {
         if (error instanceof Unrepresentable) error.pointer = `/${escapePointer(key)}${error.pointer}`;
         throw error;
@@ -85,14 +131,14 @@ class Emitter {
     }
   }
 
-  /** What follows `key:` or `-`, its line end included; children go two columns further in. */
-  private value(value: JsonValue, indent: number, depth: number): void {
+  /** What follows `key:` or `-`, its line end included; children go `step` columns further in. */
+  value(value: JsonValue, indent: number, depth: number, step: number): void {
     if (typeof value === 'object' && value !== null) {
       if (Array.isArray(value)) {
         if (value.length === 0) this.out += ' []\n';
         else {
           this.out += '\n';
-          this.list(value, indent + 2, depth + 1, false);
+          this.list(value, indent + this.style.dash, depth + 1, false);
         }
         return;
       }
@@ -102,12 +148,12 @@ class Emitter {
         this.out += ' {}\n';
         return;
       }
-      this.out += `\n${pad(indent + 2)}`;
-      this.map(value, keys, indent + 2, depth + 1);
+      this.out += `\n${pad(indent + step)}`;
+      this.map(value, keys, indent + step, depth + 1);
       return;
     }
     this.out += ' ';
-    this.out += scalarLines(value, pad(indent + 2));
+    this.out += scalarLines(value, indent, step);
   }
 
   private list(list: readonly JsonValue[], indent: number, depth: number, isPlaced: boolean): void {
@@ -124,22 +170,53 @@ class Emitter {
   }
 
   /** A collection starts on the dash line itself. */
-  private item(value: JsonValue, indent: number, depth: number): void {
+  item(value: JsonValue, indent: number, depth: number): void {
+    const { dashWidth } = this.style;
     if (Array.isArray(value) && value.length > 0) {
-      this.out += ' ';
-      this.list(value, indent + 2, depth + 1, true);
+      this.out += pad(dashWidth - 1);
+      this.list(value, indent + dashWidth, depth + 1, true);
       return;
     }
     if (isMap(value)) {
       const keys = sortedKeys(value);
       if (keys.length > 0) {
-        this.out += ' ';
-        this.map(value, keys, indent + 2, depth + 1);
+        this.out += pad(dashWidth - 1);
+        this.map(value, keys, indent + dashWidth, depth + 1);
         return;
       }
     }
-    this.value(value, indent, depth);
+    this.out += pad(dashWidth - 2);
+    this.value(value, indent, depth, dashWidth);
   }
+
+  flow(value: JsonValue, style: Parameters<typeof encodeInFlow>[1], depth: number): void {
+    checkDepth(depth);
+    if (Array.isArray(value)) {
+      this.out += value.length === 0 ? '[' : `[${style.listPadding}`;
+      (value as readonly JsonValue[]).forEach((item, at) => {
+        if (at > 0) this.out += ', ';
+        this.flow(item, style, depth + 1);
+      });
+      this.out += value.length === 0 ? ']' : `${style.listPadding}]`;
+    } else if (isMap(value)) {
+      const keys = sortedKeys(value);
+      this.out += keys.length === 0 ? '{' : `{${style.mapPadding}`;
+      keys.forEach((key, at) => {
+        this.out += `${at > 0 ? ', ' : ''}${flowString(key, style.json)}: `;
+        this.flow((value as Record<string, JsonValue>)[key] as JsonValue, style, depth + 1);
+      });
+      this.out += keys.length === 0 ? '}' : `${style.mapPadding}}`;
+    } else if (typeof value === 'string') this.out += flowString(value, style.json);
+    else this.out += scalarLines(value, 0, 2).slice(0, -1);
+  }
+}
+
+const flowIndicator = /[,[\]{}]/;
+
+function flowString(text: string, json: boolean): string {
+  if (json) return doubleQuoted(text);
+  const inline = inlineString(text);
+  return inline === text && flowIndicator.test(text) ? `'${text.replaceAll("'", "''")}'` : inline;
 }
 
 function checkDepth(depth: number): void {
@@ -157,10 +234,10 @@ function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-function scalarLines(value: JsonValue, blockIndent: string): string {
+function scalarLines(value: JsonValue, indent: number, step: number): string {
   switch (typeof value) {
     case 'string':
-      return value.includes('\n') && isLiteralSafe(value) ? literal(value, blockIndent) : `${inlineString(value)}\n`;
+      return value.includes('\n') && isLiteralSafe(value) ? literal(value, indent, step) : `${inlineString(value)}\n`;
     case 'number':
       if (!Number.isFinite(value)) throw new Unrepresentable(`${String(value)} is not a JSON number`);
       return `${numberText(value)}\n`;
@@ -194,19 +271,26 @@ const endsInBlankLine = /\n[ \t]+$/;
 const isBlank = /^\n*[ \t][ \t\n]*$/;
 /** With an indentation indicator they also disagree on blank lines at the end. */
 const isIndentedWithBlankEnd = /^\n*[ \t][^]*\n[ \t]+\n+$/;
-const isLiteralSafe = (text: string): boolean =>
+export const isLiteralSafe = (text: string): boolean =>
   !isUnprintable(text) && !endsInBlankLine.test(text) && !isBlank.test(text) && !isIndentedWithBlankEnd.test(text);
 /** Readers disagree on the meaning of an indentation indicator at the root. */
 const isLiteralSafeAtRoot = (text: string): boolean => isLiteralSafe(text) && !/^\n*[ \t]/.test(text);
 
-function literal(text: string, indent: string): string {
+/** The indicators of a literal block: whether its indentation must be named, and what its end means. */
+export function literalIndicators(text: string): { readonly needsIndent: boolean; readonly chomp: '' | '-' | '+' } {
   let firstNonEmpty = 0;
   while (text.charCodeAt(firstNonEmpty) === 0x0a) firstNonEmpty += 1;
   const first = text.charCodeAt(firstNonEmpty);
   // A leading tab needs the indicator as well: libyaml takes it for indentation otherwise.
-  const indicator = first === 0x20 || first === 0x09 ? '2' : '';
+  const needsIndent = first === 0x20 || first === 0x09;
   const chomp = !text.endsWith('\n') ? '-' : firstNonEmpty === text.length || text.endsWith('\n\n') ? '+' : '';
-  let out = `|${indicator}${chomp}\n`;
+  return { needsIndent, chomp };
+}
+
+function literal(text: string, parentIndent: number, step: number): string {
+  const { needsIndent, chomp } = literalIndicators(text);
+  const indent = pad(parentIndent + step);
+  let out = `|${needsIndent ? step : ''}${chomp}\n`;
   let start = 0;
   while (start < text.length) {
     let end = text.indexOf('\n', start);
@@ -215,6 +299,15 @@ function literal(text: string, indent: string): string {
     start = end + 1;
   }
   return out;
+}
+
+/** In the style that was there, if it can hold the text; `undefined` otherwise. */
+export function encodeQuoted(text: string, style: 'plain' | 'single' | 'double', inFlow: boolean): string | undefined {
+  if (style === 'double') return doubleQuoted(text);
+  if (text.includes('\n') || isUnprintable(text)) return undefined;
+  if (style === 'single') return `'${text.replaceAll("'", "''")}'`;
+  if (isMisreadWhenPlain(text) || clashesWithSyntax(text)) return undefined;
+  return inFlow && flowIndicator.test(text) ? undefined : text;
 }
 
 function inlineString(text: string): string {

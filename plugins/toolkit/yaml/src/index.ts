@@ -2,11 +2,18 @@ export { encodeKey, encodeYaml, encodeYamlDocuments } from './encode.js';
 export {
   identifyDocuments,
   limits,
+  openText,
   parseDocuments,
+  readDocument,
   type IdentifiedDocument,
   type YamlDocument,
   type YamlReading,
 } from './documents.js';
+export { editDocument, type Edited, type EditOptions, type EditRefusal } from './edit/edit-document.js';
+export { appendDocument, hasOtherContent, removeDocument, replaceDocument } from './edit/file-edits.js';
+export { isSameIntent, rootPlace, type Place } from './edit/intent.js';
+export type { ListKeys } from './edit/pairing.js';
+export { isSameQuantity } from './edit/quantity.js';
 export { deepEqual } from './equality.js';
 export type { IdentityText } from './full-reader.js';
 export { parseJson, stringifyJson } from './json.js';

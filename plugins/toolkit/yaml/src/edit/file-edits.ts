@@ -1,0 +1,42 @@
+import { readDocument } from '../documents.js';
+import type { SplitText } from '../split.js';
+import { lineBreakOf } from './lines.js';
+
+/** The file without one document and one separator (chapter 20, 6.6). */
+export function removeDocument({ text, pieces }: SplitText, index: number): string {
+  const piece = pieces[index];
+  if (piece === undefined) return text;
+  if (index > 0) return text.slice(0, piece.start) + text.slice(piece.end);
+  const marker = /^---(?=[ \t\r\n]|$)/m.exec(text.slice(piece.start, piece.bodyStart));
+  // What stands above a separator of its own is the file's, not the document's.
+  if (marker !== null) return text.slice(0, piece.start + marker.index) + text.slice(piece.end);
+  const mark = text.startsWith('\ufeff') ? '\ufeff' : '';
+  // A separator that says something stays, and leads the file.
+  return mark + text.slice(piece.end).replace(/^---[ \t]*\r?\n/, '');
+}
+
+/** The file with one more document at its end. */
+export function appendDocument({ text, pieces, tail }: SplitText, encoded: string): string {
+  const lineBreak = lineBreakOf(text);
+  const document = lineBreak === '\n' ? encoded : encoded.replaceAll('\n', lineBreak);
+  const rest = text.slice(tail.start);
+  const hasSeparator = /^---(?=[ \t\r\n]|$)/m.test(rest);
+  const whole = text === '' || text.endsWith('\n') || text === '\ufeff' ? text : text + lineBreak;
+  const isFirst = pieces.length === 0;
+  return isFirst || hasSeparator ? whole + document : `${whole}---${lineBreak}${document}`;
+}
+
+/** The file with one document replaced as a whole; its separator and all others stay. */
+export function replaceDocument({ text, pieces }: SplitText, index: number, encoded: string): string {
+  const piece = pieces[index];
+  if (piece === undefined) return text;
+  const lineBreak = lineBreakOf(text);
+  const document = lineBreak === '\n' ? encoded : encoded.replaceAll('\n', lineBreak);
+  const mark = piece.bodyStart === 0 && text.startsWith('\ufeff') ? '\ufeff' : '';
+  return text.slice(0, piece.bodyStart) + mark + document + text.slice(piece.end);
+}
+
+/** Whether anything but white space and comments is left besides one document. */
+export function hasOtherContent(file: SplitText, index: number): boolean {
+  return file.pieces.some((_, at) => at !== index && readDocument(file, at).state !== 'empty');
+}

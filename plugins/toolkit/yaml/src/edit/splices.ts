@@ -1,0 +1,29 @@
+/** One replacement of `[start, end)`; `start === end` inserts. */
+export interface Splice {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/**
+ * The text of `[from, to)` with its splices applied. At one offset insertions come first, in the order they were made, then what
+ * replaces.
+ */
+export function applySplices(text: string, splices: readonly Splice[], from = 0, to = text.length): string {
+  const inOrder = splices
+    .map((splice, order) => ({ splice, order, isInsertion: splice.start === splice.end }))
+    .sort(
+      (a, b) => a.splice.start - b.splice.start || Number(b.isInsertion) - Number(a.isInsertion) || a.order - b.order,
+    );
+  let out = '';
+  let at = from;
+  for (const { splice } of inOrder) {
+    if (splice.start < at || splice.end > to) throw new OverlappingSplices();
+    out += text.slice(at, splice.start) + splice.text;
+    at = splice.end;
+  }
+  return out + text.slice(at, to);
+}
+
+/** Two edits want the same bytes; nothing is written. */
+export class OverlappingSplices extends Error {}
