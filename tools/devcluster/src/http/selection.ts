@@ -1,5 +1,5 @@
 import type { KubeObject } from '../object.js';
-import { apiVersionOf, type ResourceType } from '../resources/resource-type.js';
+import { atVersion, type ResourceType } from '../resources/resource-type.js';
 import { Entry } from '../store/entry.js';
 import { parseFieldSelector, parseLabelSelector } from '../store/selectors.js';
 
@@ -17,6 +17,6 @@ export function selectionOf(type: ResourceType, namespace: string | undefined, q
 
 /** The entry under the version that was asked for; usually it is the stored one itself. */
 export function servedEntry(entry: Entry, type: ResourceType): Entry {
-  const apiVersion = apiVersionOf(type);
-  return entry.object.apiVersion === apiVersion ? entry : new Entry(entry.key, entry.version, { ...entry.object, apiVersion });
+  const object = atVersion(entry.object, type);
+  return object === entry.object ? entry : new Entry(entry.key, entry.version, object);
 }

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../object.js';
 import type { Catalog } from '../resources/catalog.js';
-import type { ResourceType } from '../resources/resource-type.js';
+import { type ResourceType, atVersion } from '../resources/resource-type.js';
 import { type ChangeType, storeKey } from '../store/entry.js';
 import type { Store } from '../store/store.js';
 
@@ -21,14 +21,14 @@ export function timestamp(core: Core): string {
 
 export function commit(core: Core, type: ResourceType, object: KubeObject): KubeObject {
   const isNew = core.store.collection(type.storage).get(storeKey(object.metadata.namespace, object.metadata.name ?? '')) === undefined;
-  const entry = core.store.put(type.storage, object);
+  const entry = core.store.put(type.storage, type.toStored?.(object) ?? object);
   const change = isNew ? 'ADDED' : 'MODIFIED';
   for (const observer of core.observers) observer(type, change, entry.object);
-  return entry.object;
+  return atVersion(entry.object, type);
 }
 
 export function commitRemoval(core: Core, type: ResourceType, last: KubeObject): KubeObject {
-  const entry = core.store.remove(type.storage, last);
+  const entry = core.store.remove(type.storage, type.toStored?.(last) ?? last);
   for (const observer of core.observers) observer(type, 'DELETED', entry.object);
   return entry.object;
 }

@@ -1,11 +1,10 @@
 import { type JsonObject, type KubeObject, asKubeObject, groupVersionOf } from '../object.js';
-import type { ResourceType } from '../resources/resource-type.js';
+import { type ResourceType, atVersion } from '../resources/resource-type.js';
 import { storeKey } from '../store/entry.js';
 import type { Core } from './core.js';
 import { createObject } from './create.js';
 import { patchObject } from './patch.js';
 import { deleteObject } from './remove.js';
-import { atVersion } from './update.js';
 
 /** What callers may pass: an object literal with at least apiVersion, kind and metadata. */
 export interface LooseObject {

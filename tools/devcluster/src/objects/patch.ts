@@ -3,13 +3,13 @@ import { type Json, type JsonObject, type KubeObject, type MutableJson, isObject
 import { applyJsonPatch } from '../patch/json-patch.js';
 import { applyMergePatch } from '../patch/merge-patch.js';
 import { applyStrategicPatch } from '../patch/strategic-patch.js';
-import { apiVersionOf, required, type ResourceType } from '../resources/resource-type.js';
+import { apiVersionOf, atVersion, required, type ResourceType } from '../resources/resource-type.js';
 import { refuse } from '../status.js';
 import { storeKey } from '../store/entry.js';
 import { readBody } from './body.js';
 import type { Core, WriteOptions, Written } from './core.js';
 import { storeNew } from './create.js';
-import { atVersion, currentObject, storeNext } from './update.js';
+import { currentObject, storeNext } from './update.js';
 
 export type PatchKind = 'json' | 'merge' | 'strategic' | 'apply';
 

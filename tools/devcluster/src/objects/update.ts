@@ -1,7 +1,7 @@
 import { afterUpdate, type ManagedEntry, readManaged, withManaged } from '../fields/managed-fields.js';
 import { type Json, type JsonObject, type KubeObject, type MutableJson, isEqual } from '../object.js';
 import { metadataProblems } from '../resources/names.js';
-import { apiVersionOf, type ResourceType } from '../resources/resource-type.js';
+import { apiVersionOf, atVersion, type ResourceType } from '../resources/resource-type.js';
 import { refuse, type StatusCause } from '../status.js';
 import { storeKey } from '../store/entry.js';
 import { orderMetadata, readBody } from './body.js';
@@ -11,12 +11,6 @@ export function currentObject(core: Core, type: ResourceType, namespace: string 
   const found = core.store.collection(type.storage).get(storeKey(type.namespaced ? namespace : undefined, name));
   if (found === undefined) throw refuse.notFound(type, name);
   return atVersion(found.object, type);
-}
-
-/** All versions of a resource share their objects; only the name of the version differs (there is no conversion). */
-export function atVersion(object: KubeObject, type: ResourceType): KubeObject {
-  const apiVersion = apiVersionOf(type);
-  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
 }
 
 /** PUT. */

@@ -4,6 +4,7 @@ import { decodeObject } from '../schema/decode.js';
 import { type Field, type Shape, anyShape } from '../schema/shape.js';
 import { columnsOf } from '../table/builtin-columns.js';
 import { defaultsOf } from './builtin-defaults.js';
+import { fromCoreEvent, toCoreEvent } from './event-conversion.js';
 import { validateBuiltin } from './builtin-validation.js';
 import { apiVersionOf, type ResourceType, type ScalePaths, storedVerbs } from './resource-type.js';
 
@@ -70,6 +71,7 @@ const rowsByVersion: Readonly<Record<string, readonly Row[]>> = {
   'storage.k8s.io/v1': [{ kind: 'StorageClass', plural: 'storageclasses', short: 'sc', cluster: true }],
   'scheduling.k8s.io/v1': [{ kind: 'PriorityClass', plural: 'priorityclasses', short: 'pc', cluster: true }],
   'discovery.k8s.io/v1': [{ kind: 'EndpointSlice', plural: 'endpointslices' }],
+  'events.k8s.io/v1': [{ kind: 'Event', plural: 'events', short: 'ev' }],
   'admissionregistration.k8s.io/v1': [
     { kind: 'ValidatingWebhookConfiguration', plural: 'validatingwebhookconfigurations', cluster: true, generation: true },
     { kind: 'MutatingWebhookConfiguration', plural: 'mutatingwebhookconfigurations', cluster: true, generation: true },
@@ -105,6 +107,7 @@ function toType(apiVersion: string, row: Row): ResourceType {
   const version = apiVersion.slice(slash + 1);
   const message = messageNameOf(group, version, row.kind);
   const shape = objectShape(message);
+  const isNewEvent = group === 'events.k8s.io';
   const defaults = defaultsOf(apiVersionOf({ group, version }), row.kind);
   return {
     group,
@@ -116,7 +119,8 @@ function toType(apiVersion: string, row: Row): ResourceType {
     categories: row.categories === undefined ? [] : [row.categories],
     namespaced: row.cluster !== true,
     verbs: row.virtual === true ? ['create'] : storedVerbs,
-    storage: `${group}/${row.plural}`,
+    storage: isNewEvent ? '/events' : `${group}/${row.plural}`,
+    ...(isNewEvent ? { toStored: toCoreEvent, fromStored: fromCoreEvent } : {}),
     shape,
     hasStatus: row.status === true,
     hasGeneration: row.generation === true,

@@ -30,12 +30,22 @@ export interface ResourceType extends ResourceName {
   readonly message?: string;
   /** How a body is read: unknown fields removed and named, defaults set, wrong types refused. */
   readonly read: (body: JsonObject, unknowns: { readonly paths: string[] }) => JsonObject;
+  /** Only where versions differ by more than their name: the form that is stored, and back. */
+  readonly toStored?: (object: KubeObject) => KubeObject;
+  readonly fromStored?: (object: KubeObject) => KubeObject;
   /** Everything wrong with an object, given what it was before. */
   readonly validate: (object: KubeObject, previous: KubeObject | undefined) => readonly StatusCause[];
 }
 
 export function apiVersionOf(type: { readonly group: string; readonly version: string }): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`;
+}
+
+/** A stored object as one version serves it. There is no conversion but that of events: only the name of the version differs. */
+export function atVersion(object: KubeObject, type: ResourceType): KubeObject {
+  const apiVersion = apiVersionOf(type);
+  if (object.apiVersion === apiVersion) return object;
+  return type.fromStored === undefined ? { ...object, apiVersion } : type.fromStored(object);
 }
 
 export const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const;

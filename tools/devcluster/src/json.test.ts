@@ -1,0 +1,32 @@
+import fc from 'fast-check';
+import { parseJson, stringifyJson } from './json.js';
+
+describe('json', () => {
+  it('keeps integers beyond 2^53 and writes them as they came', () => {
+    const text = '{"a":9007199254740993,"b":[-12345678901234567890,1.5],"c":"9007199254740993","d":{"e":null}}';
+
+    expect(parseJson(text)).toEqual({ a: 9007199254740993n, b: [-12345678901234567890n, 1.5], c: '9007199254740993', d: { e: null } });
+    expect(stringifyJson(parseJson(text))).toBe(text);
+  });
+
+  it('reads everything else as JSON.parse does', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = `[12345678901234567890,${JSON.stringify(value)}]`;
+
+        expect(parseJson(text)).toEqual([12345678901234567890n, JSON.parse(JSON.stringify(value))]);
+      }),
+    );
+  });
+
+  it('refuses what JSON.parse refuses', () => {
+    expect(() => parseJson('{"a":12345678901234567890')).toThrow(SyntaxError);
+  });
+
+  it('does not fall for a key named like the prototype', () => {
+    const found = parseJson('{"__proto__":{"x":1},"n":12345678901234567890}') as object;
+
+    expect(Object.keys(found)).toEqual(['__proto__', 'n']);
+    expect(Object.getPrototypeOf(found)).toBe(Object.prototype);
+  });
+});
