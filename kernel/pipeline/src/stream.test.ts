@@ -413,7 +413,7 @@ describe('the plan of a target', () => {
     const { rig, source } = await scriptedRig();
 
     for (let second = 0; second < 10; second += 1) {
-      rig.targetHandle.follow(both);
+      rig.targetHandle.follow([aCollection(), { ...aCollection(secrets), labelSelector: `second=${second}` }]);
       await rig.clock.advance(1_000);
     }
 
@@ -431,6 +431,25 @@ describe('the plan of a target', () => {
 
     expect(source.sessions).toHaveLength(1);
     expect(source.last().isOpen).toBe(true);
+    await rig.runtime.close(0);
+  });
+
+  it.each([
+    { why: 'nothing', collections: [] },
+    { why: 'two collections', collections: both },
+  ])('listeners that ask again for what is followed, $why, are not told again', async ({ collections }) => {
+    const { rig } = await scriptedRig({ collections });
+    let heard = 0;
+    rig.targetHandle.onChange(() => {
+      heard += 1;
+      // Without an end to it the test would never get its turn back.
+      if (heard < 50) rig.targetHandle.follow(collections.map((collection) => ({ ...collection })));
+    });
+
+    rig.targetHandle.follow(collections);
+    await rig.clock.advance(60_000);
+
+    expect(heard).toBeLessThan(5);
     await rig.runtime.close(0);
   });
 

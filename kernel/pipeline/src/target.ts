@@ -156,8 +156,11 @@ export class Target implements TargetHandle {
   }
 
   follow(collections: readonly Collection[]): void {
+    const wanted = byKey(collections);
+    // Whoever hears of a pass says again what it wants: repeating itself is no reason for another pass.
+    if (isSame([...this.#wanted], [...wanted])) return;
     const nowMs = this.#nowMs();
-    this.#wanted = byKey(collections);
+    this.#wanted = wanted;
     this.#dirty = { firstAtMs: this.#dirty?.firstAtMs ?? nowMs, lastAtMs: nowMs };
     this.#wake();
   }
