@@ -89,7 +89,6 @@ describe('3.5: whom the commit names', () => {
       fc.property(claims, (actor) => {
         const { name, email } = authorOf({ outcome: 'resolved', actor }, committer, at).signature;
 
-        // eslint-disable-next-line no-control-regex -- exactly these would end a header
         expect(`${name}${email}`).not.toMatch(/[\u0000-\u001f\u007f<>]/);
         expect(name.trim()).not.toBe('');
         expect(email).toContain('@');

@@ -403,3 +403,47 @@ describe('an unreachable repository', () => {
     await rig.runtime.close(0);
   });
 });
+
+describe('further failures of a push', () => {
+  it('a pack the remote cannot use is built anew on a fresh base, once', async () => {
+    const rig = await settledRig();
+    const before = rig.remote.operations.length;
+
+    rig.remote.failNext('publish', { reason: 'RemoteRejectedPack' }, 1);
+    edit(rig, 'one', '1');
+    await rig.clock.settle();
+
+    expect(operations(rig, before)).toEqual(['publish', 'observe', 'publish']);
+    expect(rig.store.calls).toContain('distrust');
+    expect(valueOf(rig, 'one')).toBe('1');
+    await rig.runtime.close(0);
+  });
+
+  it('5.3: the cooldown is waived once when somebody else moved the branch', async () => {
+    const rig = await settledRig();
+    edit(rig, 'one', '1');
+    await rig.clock.settle();
+    edit(rig, 'two', '2');
+    await rig.clock.settle();
+
+    rig.remote.foreignPush({ 'other.txt': 'x' });
+    rig.branchHandle.observe();
+    await rig.clock.settle();
+
+    expect(valueOf(rig, 'two')).toBe('2');
+    await rig.runtime.close(0);
+  });
+
+  it('snapshots of one scope do not pile up while the repository is away', async () => {
+    const rig = await openRig({ remote: { files: { 'README.md': '' } }, isLookFailing: true });
+
+    for (const token of ['a', 'b', 'c']) {
+      rig.targetHandle.resync(token);
+      await rig.clock.advance(1_000);
+    }
+    const waiting = rig.branchHandle.status();
+
+    expect(waiting).toMatchObject({ state: 'Recovering', retained: { writeCount: 1 } });
+    await rig.runtime.close(0);
+  });
+});

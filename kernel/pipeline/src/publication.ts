@@ -89,12 +89,7 @@ export class Publication {
 
   add(write: PendingWrite): void {
     const last = this.#retained.findLast(({ target }) => target === write.target);
-    if (
-      write.kind === 'snapshot' &&
-      last?.kind === 'snapshot' &&
-      !last.wasPlanned &&
-      last.snapshot.collectionKey === write.snapshot.collectionKey
-    ) {
+    if (write.kind === 'snapshot' && last?.kind === 'snapshot' && isReplacedBy(last, write)) {
       this.#remove(last);
       last.settle('superseded');
     }
@@ -351,3 +346,8 @@ export class Publication {
     return error;
   }
 }
+
+type SnapshotWrite = PendingWrite & { readonly kind: 'snapshot' };
+/** A newer snapshot of the same scope says everything an older one says that made no commit. */
+const isReplacedBy = (older: SnapshotWrite, newer: SnapshotWrite): boolean =>
+  older.plan?.commit === undefined && older.snapshot.collectionKey === newer.snapshot.collectionKey;

@@ -67,6 +67,8 @@ export interface RigFacts {
   /** What the cluster holds before anything is followed. */
   readonly objects?: readonly KubeObject[];
   readonly dialect?: string;
+  /** The repository is away from the beginning. */
+  readonly isLookFailing?: boolean;
   readonly wrapStore?: (store: BranchStore) => BranchStore;
   /** Instead of, or beside, the kit's own. */
   readonly plugins?: readonly Plugin[];
@@ -82,6 +84,7 @@ export async function openRig(facts: RigFacts = {}) {
   for (const object of facts.objects ?? []) cluster.put(configMaps, object);
   const known = memoryFacts();
   const remote = memoryRemote(facts.remote ?? { files: { 'README.md': 'hello\n' } });
+  if (facts.isLookFailing === true) remote.failNext('observe', { reason: 'RemoteUnavailable' }, 1_000);
   const branch = facts.branch ?? 'main';
   const store = memoryBranchStore(remote, { branch, ...(facts.parent === undefined ? {} : { parent: facts.parent }) });
   const plugins = [

@@ -128,7 +128,7 @@ describe('whatever happens in between', () => {
         }
         // A last word about each object, so that nothing a foreign commit did to it stands.
         for (const object of [...story.live.keys()]) story.edit(object, 0);
-        await rig.clock.advance(1_800_000);
+        await rig.clock.advance(10_800_000);
 
         for (const [object, value] of story.live)
           expect([object, valueIn(rig.remote.files('main')[pathOf(object)])]).toEqual([object, value]);
@@ -171,7 +171,7 @@ describe('whatever happens in between', () => {
         const story = new Story(rig);
 
         for (const happening of happenings) await story.tell(happening);
-        await rig.clock.advance(1_800_000);
+        await rig.clock.advance(10_800_000);
 
         const runs = story.said.filter(({ who }, index) => story.said[index + 1]?.who !== who);
         const names = ['Alice A', 'bob', 'unknown (attribution unresolved)'];

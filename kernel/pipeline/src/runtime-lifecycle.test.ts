@@ -119,6 +119,23 @@ describe('FC-OPS-3: stopping politely', () => {
     expect(rig.clock.sleeping).toBe(0);
   });
 
+  it('a push that hangs already when the stop begins is given up at the budget', async () => {
+    const rig = await openRig({ settings: { window: { idleMs: 0, maxMs: 0 } } });
+    await rig.clock.advance(10_000);
+    rig.remote.pause('publish');
+    rig.write(aConfigMap('one'));
+    await rig.clock.settle();
+    const during = rig.branchHandle.status().state;
+
+    const closing = rig.branchHandle.close(20_000);
+    await rig.clock.advance(20_000);
+    await closing;
+
+    expect(during).toBe('Publishing');
+    await rig.runtime.close(0);
+    expect(rig.clock.sleeping).toBe(0);
+  });
+
   it('refuses what comes after the stop began', async () => {
     const rig = await openRig();
     await rig.clock.advance(10_000);

@@ -257,7 +257,7 @@ export class Target implements TargetHandle {
       meters.planPassDuration.observe({}, Math.max(0, this.#nowMs() - startedAtMs) / 1_000);
     }
     this.#settleResyncs();
-    this.#announcer.changed();
+    if (stopped.length > 0 || begin.size > 0) this.#announcer.changed();
   }
 
   #open(key: string, collection: Collection): Stream {
