@@ -1,0 +1,81 @@
+import { parseArgs } from 'node:util';
+
+export type Workload = 'W1' | 'W2';
+
+export interface BenchArguments {
+  readonly workloads: ReadonlySet<Workload>;
+  /** File the figures are written to. */
+  readonly json?: string;
+  /** Against etcd and kube-apiserver instead of the embedded API server. */
+  readonly isReal: boolean;
+  /** Edits of W2. */
+  readonly samples: number;
+  readonly objects: number;
+  readonly namespaces: number;
+  /** Folder for CPU profiles of the operator. */
+  readonly profile?: string;
+}
+
+export type ParsedArguments =
+  | { readonly kind: 'run'; readonly options: BenchArguments }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'refused'; readonly problem: string };
+
+export const usage = `Usage: npm run bench -- W1 W2 [options]
+
+  W1  snapshot of 10k ConfigMaps of 400 B in 50 namespaces into an empty repository
+  W2  one edit at 10k files, window 0, until the ref is visible; beside the git CLI in the same run
+
+  --json FILE      write the figures there
+  --real           against etcd and kube-apiserver (built once, or KUBEBUILDER_ASSETS)
+  --samples N      edits of W2, 5.7 s each (default 40)
+  --objects N      ConfigMaps (default 10000)
+  --namespaces N   namespaces they are spread over (default 50)
+  --profile DIR    CPU profiles of the operator
+  --help           this text
+`;
+
+/** What the command line asks for; without a workload, both. */
+export function parseArguments(args: readonly string[]): ParsedArguments {
+  let parsed;
+  try {
+    parsed = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        json: { type: 'string' },
+        real: { type: 'boolean', default: false },
+        samples: { type: 'string', default: '40' },
+        objects: { type: 'string', default: '10000' },
+        namespaces: { type: 'string', default: '50' },
+        profile: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+  } catch (error) {
+    return { kind: 'refused', problem: (error as Error).message };
+  }
+  const { values, positionals } = parsed;
+  if (values.help) return { kind: 'help' };
+  const unknown = positionals.filter((name) => name !== 'W1' && name !== 'W2');
+  if (unknown.length > 0)
+    return { kind: 'refused', problem: `there is no workload ${unknown.join(', ')}; there are W1 and W2` };
+  const counts: Record<'samples' | 'objects' | 'namespaces', number> = { samples: 0, objects: 0, namespaces: 0 };
+  for (const name of ['samples', 'objects', 'namespaces'] as const) {
+    counts[name] = Number(values[name]);
+    if (!/^[1-9]\d{0,5}$/.test(values[name]))
+      return { kind: 'refused', problem: `--${name} needs a number from 1 to 999999, not "${values[name]}"` };
+  }
+  for (const name of ['json', 'profile'] as const)
+    if (values[name] === '') return { kind: 'refused', problem: `--${name} needs a name, it is empty` };
+  return {
+    kind: 'run',
+    options: {
+      workloads: new Set((positionals.length === 0 ? ['W1', 'W2'] : positionals) as Workload[]),
+      isReal: values.real,
+      ...counts,
+      ...(values.json === undefined ? {} : { json: values.json }),
+      ...(values.profile === undefined ? {} : { profile: values.profile }),
+    },
+  };
+}
