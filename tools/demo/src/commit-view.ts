@@ -52,6 +52,5 @@ export function renderDiff(diff: string, palette: Palette): readonly string[] {
 
 /** Names and content come from whoever may edit the cluster: no control character reaches the terminal. */
 function visible(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what it is about
   return text.replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, '\u{fffd}');
 }
