@@ -31,7 +31,8 @@ const packages = {
   'admissionregistration/v1': `${api}/admissionregistration/v1`,
   'meta/v1': `${machinery}/pkg/apis/meta/v1`,
 };
-const roots = `core/v1.Namespace core/v1.ConfigMap core/v1.Secret core/v1.ServiceAccount core/v1.Service core/v1.Event core/v1.Pod
+const roots =
+  `core/v1.Namespace core/v1.ConfigMap core/v1.Secret core/v1.ServiceAccount core/v1.Service core/v1.Event core/v1.Pod
 core/v1.PersistentVolumeClaim core/v1.PersistentVolume core/v1.Node core/v1.ResourceQuota core/v1.LimitRange core/v1.Endpoints
 core/v1.ReplicationController core/v1.PodTemplate apps/v1.Deployment apps/v1.StatefulSet apps/v1.DaemonSet apps/v1.ReplicaSet
 apps/v1.ControllerRevision batch/v1.Job batch/v1.CronJob networking/v1.Ingress networking/v1.NetworkPolicy networking/v1.IngressClass
@@ -42,19 +43,48 @@ authorization/v1.LocalSubjectAccessReview authorization/v1.SelfSubjectRulesRevie
 authentication/v1.TokenReview authentication/v1.TokenRequest admissionregistration/v1.ValidatingWebhookConfiguration
 admissionregistration/v1.MutatingWebhookConfiguration meta/v1.DeleteOptions meta/v1.ListMeta`.split(/\s+/);
 
-const aliases = { metav1: 'meta/v1', v1: 'core/v1', corev1: 'core/v1', apiv1: 'core/v1', api: 'core/v1', autoscalingv1: 'autoscaling/v1' };
+const aliases = {
+  metav1: 'meta/v1',
+  v1: 'core/v1',
+  corev1: 'core/v1',
+  apiv1: 'core/v1',
+  api: 'core/v1',
+  autoscalingv1: 'autoscaling/v1',
+};
 const scalars = {
-  string: 'string', bool: 'bool', int32: 'int', int64: 'int', int: 'int', uint8: 'int', float64: 'double', '[]byte': 'bytes',
-  'metav1.Time': 'time', Time: 'time', 'metav1.MicroTime': 'time', MicroTime: 'time', 'resource.Quantity': 'quantity',
-  'intstr.IntOrString': 'intorstring', 'runtime.RawExtension': 'raw', 'metav1.FieldsV1': 'fields', FieldsV1: 'fields',
-  'metav1.Duration': 'duration', 'types.UID': 'string', 'types.NodeName': 'string', 'runtime.Object': 'raw',
+  string: 'string',
+  bool: 'bool',
+  int32: 'int',
+  int64: 'int',
+  int: 'int',
+  uint8: 'int',
+  float64: 'double',
+  '[]byte': 'bytes',
+  'metav1.Time': 'time',
+  Time: 'time',
+  'metav1.MicroTime': 'time',
+  MicroTime: 'time',
+  'resource.Quantity': 'quantity',
+  'intstr.IntOrString': 'intorstring',
+  'runtime.RawExtension': 'raw',
+  'metav1.FieldsV1': 'fields',
+  FieldsV1: 'fields',
+  'metav1.Duration': 'duration',
+  'types.UID': 'string',
+  'types.NodeName': 'string',
+  'runtime.Object': 'raw',
 };
 
 const sources = {};
 for (const [name, folder] of Object.entries(packages)) {
   let text = '';
   for (const file of existsSync(folder) ? readdirSync(folder) : [])
-    if (/types.*\.go$|^register\.go$|^time\.go$|^meta\.go$/.test(file) && !file.includes('zz_') && !file.includes('_test') && !file.includes('swagger'))
+    if (
+      /types.*\.go$|^register\.go$|^time\.go$|^meta\.go$/.test(file) &&
+      !file.includes('zz_') &&
+      !file.includes('_test') &&
+      !file.includes('swagger')
+    )
       text += readFileSync(join(folder, file), 'utf8') + '\n';
   sources[name] = text;
 }
@@ -132,7 +162,8 @@ function visit(ref) {
     if (isStruct && !pointer) flags.push('always');
     if (pointer) flags.push('ptr');
     // Times are structs to Go: without omitzero even the zero one is written.
-    if ((!opts.includes('omitempty') || type === 'time') && !opts.includes('omitzero') && !isStruct && !pointer) flags.push('keep');
+    if ((!opts.includes('omitempty') || type === 'time') && !opts.includes('omitzero') && !isStruct && !pointer)
+      flags.push('keep');
     const listType = marks.listType?.[0];
     if (listType === 'map') flags.push(`keys=${marks.listMapKey.join(',')}`);
     if (listType === 'set') flags.push('set');

@@ -84,8 +84,14 @@ export interface Devcluster extends AsyncDisposable {
 /** Starts a Kubernetes-like API server in this process. */
 export async function startDevcluster(options: DevclusterOptions = {}): Promise<Devcluster> {
   const host = options.host ?? '127.0.0.1';
-  const identity = options.tls === false ? undefined : createServerIdentity([...new Set([host, 'localhost', '127.0.0.1'])]);
-  const core: Core = { store: new Store(options.watchCacheSize ?? 1000), catalog: new Catalog(), now: options.now ?? (() => new Date()), observers: [] };
+  const identity =
+    options.tls === false ? undefined : createServerIdentity([...new Set([host, 'localhost', '127.0.0.1'])]);
+  const core: Core = {
+    store: new Store(options.watchCacheSize ?? 1000),
+    catalog: new Catalog(),
+    now: options.now ?? (() => new Date()),
+    observers: [],
+  };
   for (const type of [...builtinTypes(), definitionType()]) {
     core.catalog.add(type);
     core.store.collection(type.storage);
@@ -96,7 +102,10 @@ export async function startDevcluster(options: DevclusterOptions = {}): Promise<
     for (const session of [...sessions]) if (session.type.storage === gone.storage) session.close('end');
   });
   watchNamespaces(core, background, {
-    rootCa: options.rootCaConfigMap === false ? undefined : (identity?.ca ?? 'no certificate: this devcluster serves plain HTTP\n'),
+    rootCa:
+      options.rootCaConfigMap === false
+        ? undefined
+        : (identity?.ca ?? 'no certificate: this devcluster serves plain HTTP\n'),
     defaultServiceAccount: options.defaultServiceAccount !== false,
     finalizes: options.namespaceController !== false,
   });
@@ -124,10 +133,18 @@ export async function startDevcluster(options: DevclusterOptions = {}): Promise<
       },
     },
     requests,
-    { host, port: options.port ?? 0, tls: identity, version: options.version ?? 'v1.36.0', loadYaml: options.parseYaml === undefined ? loadYamlParser : () => Promise.resolve(options.parseYaml as ParseYaml) },
+    {
+      host,
+      port: options.port ?? 0,
+      tls: identity,
+      version: options.version ?? 'v1.36.0',
+      loadYaml:
+        options.parseYaml === undefined ? loadYamlParser : () => Promise.resolve(options.parseYaml as ParseYaml),
+    },
   );
   const client = new InProcessClient(core);
-  for (const name of options.namespaces ?? ['default', 'kube-node-lease', 'kube-public', 'kube-system']) client.ensureNamespace(name);
+  for (const name of options.namespaces ?? ['default', 'kube-node-lease', 'kube-public', 'kube-system'])
+    client.ensureNamespace(name);
   await background.idle();
   await front.listen();
 
@@ -142,7 +159,8 @@ export async function startDevcluster(options: DevclusterOptions = {}): Promise<
     host,
     port: front.port,
     ca: identity?.ca,
-    kubeconfig: (user = adminName, { namespace } = {}) => renderKubeconfig({ server: url, ca: identity?.ca, user, token: users.tokenOf(user), namespace }),
+    kubeconfig: (user = adminName, { namespace } = {}) =>
+      renderKubeconfig({ server: url, ca: identity?.ca, user, token: users.tokenOf(user), namespace }),
     token: (user = adminName) => users.tokenOf(user),
     addUser: (option) => users.find(users.add(option)) as User,
     revokeUser: (name) => users.revoke(name),

@@ -62,7 +62,11 @@ describe('faults', () => {
   });
 
   it('answers 429 with Retry-After as often as told', async () => {
-    cluster.faults.inject({ verb: 'list', resource: 'configmaps' }, { kind: 'status', code: 429, retryAfterSeconds: 7 }, 1);
+    cluster.faults.inject(
+      { verb: 'list', resource: 'configmaps' },
+      { kind: 'status', code: 429, retryAfterSeconds: 7 },
+      1,
+    );
 
     const first = await callApi(cluster, maps);
     const second = await callApi(cluster, maps);
@@ -89,11 +93,24 @@ describe('faults', () => {
     cluster.faults.deny({ user: 'alice', verb: 'patch', resource: 'configmaps' });
     cluster.faults.deny({ userGroup: 'team', resource: 'secrets' }, 401);
 
-    const patched = await callApi(cluster, `${maps}/a`, { method: 'PATCH', type: 'application/merge-patch+json', body: {}, user: 'alice' });
+    const patched = await callApi(cluster, `${maps}/a`, {
+      method: 'PATCH',
+      type: 'application/merge-patch+json',
+      body: {},
+      user: 'alice',
+    });
     const listed = await callApi(cluster, '/api/v1/secrets', { user: 'alice' });
-    const review = await callApi(cluster, '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { method: 'POST', user: 'alice', body: { spec: { resourceAttributes: { verb: 'patch', resource: 'configmaps' } } } });
+    const review = await callApi(cluster, '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+      method: 'POST',
+      user: 'alice',
+      body: { spec: { resourceAttributes: { verb: 'patch', resource: 'configmaps' } } },
+    });
 
-    expect(patched.json).toMatchObject({ code: 403, message: 'configmaps "a" is forbidden: User "alice" cannot patch resource "configmaps" in API group "" in the namespace "default"' });
+    expect(patched.json).toMatchObject({
+      code: 403,
+      message:
+        'configmaps "a" is forbidden: User "alice" cannot patch resource "configmaps" in API group "" in the namespace "default"',
+    });
     expect(listed.code).toBe(401);
     expect(review.json).toMatchObject({ status: { allowed: false, denied: true } });
     expect((await callApi(cluster, `${maps}/a`)).code).toBe(200);
@@ -165,7 +182,15 @@ describe('faults', () => {
 
     expect(cluster.requests.countsByKind()).toEqual({ 'list configmaps': 1, 'get configmaps': 2 });
     expect(cluster.requests.list({ user: 'alice' })).toEqual([
-      expect.objectContaining({ verb: 'get', resource: 'configmaps', namespace: 'default', name: 'a', status: 200, userAgent: 'e2e/1.0', atMs: expect.any(Number) }),
+      expect.objectContaining({
+        verb: 'get',
+        resource: 'configmaps',
+        namespace: 'default',
+        name: 'a',
+        status: 200,
+        userAgent: 'e2e/1.0',
+        atMs: expect.any(Number),
+      }),
     ]);
   });
 });

@@ -19,9 +19,21 @@ export interface RequestMatch {
 
 export type Fault =
   /** An HTTP answer instead of the real one. */
-  | { readonly kind: 'status'; readonly code: number; readonly reason?: string; readonly message?: string; readonly retryAfterSeconds?: number }
+  | {
+      readonly kind: 'status';
+      readonly code: number;
+      readonly reason?: string;
+      readonly message?: string;
+      readonly retryAfterSeconds?: number;
+    }
   /** HTTP 200 and one ERROR event, then the end; for watches. */
-  | { readonly kind: 'error-event'; readonly code: number; readonly reason: string; readonly message: string; readonly retryAfterSeconds?: number }
+  | {
+      readonly kind: 'error-event';
+      readonly code: number;
+      readonly reason: string;
+      readonly message: string;
+      readonly retryAfterSeconds?: number;
+    }
   /** The real answer, later. */
   | { readonly kind: 'delay'; readonly delayMs: number }
   /** The request is read and never answered. */
@@ -82,9 +94,19 @@ export class Faults {
   }
 
   /** The next watches (or lists) are told that their version is too old. Watches get the event, unless `as` says otherwise. */
-  expireNext(match: WatchMatch & { readonly verb?: 'watch' | 'list' } = {}, as: 'event' | 'http' = match.verb === 'list' ? 'http' : 'event', times = 1): () => void {
+  expireNext(
+    match: WatchMatch & { readonly verb?: 'watch' | 'list' } = {},
+    as: 'event' | 'http' = match.verb === 'list' ? 'http' : 'event',
+    times = 1,
+  ): () => void {
     const message = 'too old resource version: 1 (2)';
-    return this.inject({ verb: 'watch', ...match }, as === 'http' ? { kind: 'status', code: 410, reason: 'Expired', message } : { kind: 'error-event', code: 410, reason: 'Expired', message }, times);
+    return this.inject(
+      { verb: 'watch', ...match },
+      as === 'http'
+        ? { kind: 'status', code: 410, reason: 'Expired', message }
+        : { kind: 'error-event', code: 410, reason: 'Expired', message },
+      times,
+    );
   }
 
   /** The next `times` page requests with a continue token are answered 410. */
@@ -113,7 +135,10 @@ export class Faults {
   }
 
   /** An ERROR event on open watches, then their end. */
-  failWatches(match: WatchMatch, fault: { readonly code: number; readonly reason: string; readonly message: string }): number {
+  failWatches(
+    match: WatchMatch,
+    fault: { readonly code: number; readonly reason: string; readonly message: string },
+  ): number {
     const found = [...this.#hooks.sessions()].filter((session) => matchesWatch(session, match));
     for (const session of found) session.fail(new ApiError(fault));
     return found.length;
@@ -156,13 +181,20 @@ export class Faults {
 
   /** Whether a request would be refused with 401 or 403; nothing is used up. */
   wouldDeny(info: RequestInfo, user: User): boolean {
-    return this.#rules.some((rule) => rule.left > 0 && rule.fault.kind === 'status' && (rule.fault.code === 403 || rule.fault.code === 401) && matchesRequest(info, '', user, rule.match));
+    return this.#rules.some(
+      (rule) =>
+        rule.left > 0 &&
+        rule.fault.kind === 'status' &&
+        (rule.fault.code === 403 || rule.fault.code === 401) &&
+        matchesRequest(info, '', user, rule.match),
+    );
   }
 }
 
 function matchesRequest(info: RequestInfo, path: string, user: User | undefined, match: RequestMatch): boolean {
   if (match.path !== undefined && !match.path.test(path)) return false;
-  if (match.verb !== undefined && !(typeof match.verb === 'string' ? [match.verb] : match.verb).includes(info.verb)) return false;
+  if (match.verb !== undefined && !(typeof match.verb === 'string' ? [match.verb] : match.verb).includes(info.verb))
+    return false;
   if (match.user !== undefined && match.user !== user?.name) return false;
   if (match.userGroup !== undefined && user?.groups.includes(match.userGroup) !== true) return false;
   const { group, resource, subresource, namespace, name } = match;

@@ -5,7 +5,12 @@ describe('json', () => {
   it('keeps integers beyond 2^53 and writes them as they came', () => {
     const text = '{"a":9007199254740993,"b":[-12345678901234567890,1.5],"c":"9007199254740993","d":{"e":null}}';
 
-    expect(parseJson(text)).toEqual({ a: 9007199254740993n, b: [-12345678901234567890n, 1.5], c: '9007199254740993', d: { e: null } });
+    expect(parseJson(text)).toEqual({
+      a: 9007199254740993n,
+      b: [-12345678901234567890n, 1.5],
+      c: '9007199254740993',
+      d: { e: null },
+    });
     expect(stringifyJson(parseJson(text))).toBe(text);
   });
 

@@ -16,7 +16,11 @@ export function stringifyJson(value: unknown, indent = 0): string {
   } catch (fault) {
     if (!(fault instanceof TypeError)) throw fault;
     // A marker no JSON text can contain unescaped; replaced in the output by the bare digits.
-    const marked = JSON.stringify(value, (_key, found: unknown) => (typeof found === 'bigint' ? `\u0001${found}\u0001` : found), indent);
+    const marked = JSON.stringify(
+      value,
+      (_key, found: unknown) => (typeof found === 'bigint' ? `\u0001${found}\u0001` : found),
+      indent,
+    );
     return marked.replace(/"\\u0001(-?[0-9]+)\\u0001"/g, '$1');
   }
 }

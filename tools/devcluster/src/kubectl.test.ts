@@ -7,7 +7,10 @@ import { type Devcluster, startDevcluster } from './index.js';
 
 const kubectl = process.env['KUBECTL'] ?? 'kubectl';
 const hasKubectl = spawnSync(kubectl, ['version', '--client']).status === 0;
-if (!hasKubectl) process.stderr.write(`SKIPPED: no kubectl (set KUBECTL, or put it on the PATH): its suite against the devcluster does not run\n`);
+if (!hasKubectl)
+  process.stderr.write(
+    `SKIPPED: no kubectl (set KUBECTL, or put it on the PATH): its suite against the devcluster does not run\n`,
+  );
 
 (hasKubectl ? describe : describe.skip)('kubectl', () => {
   jestTimeout();
@@ -24,9 +27,16 @@ if (!hasKubectl) process.stderr.write(`SKIPPED: no kubectl (set KUBECTL, or put 
   });
 
   /** The server runs in this process: kubectl must not block it. */
-  function run(args: readonly string[], { input = '', env = {} }: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {}): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  function run(
+    args: readonly string[],
+    { input = '', env = {} }: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
     return new Promise((resolve, reject) => {
-      const child = spawn(kubectl, ['--kubeconfig', join(folder, 'kubeconfig'), '--cache-dir', join(folder, 'cache'), ...args], { env: { ...process.env, NODE_OPTIONS: '', ...env } });
+      const child = spawn(
+        kubectl,
+        ['--kubeconfig', join(folder, 'kubeconfig'), '--cache-dir', join(folder, 'cache'), ...args],
+        { env: { ...process.env, NODE_OPTIONS: '', ...env } },
+      );
       let out = '';
       let err = '';
       child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
@@ -68,11 +78,23 @@ if (!hasKubectl) process.stderr.write(`SKIPPED: no kubectl (set KUBECTL, or put 
 
     for (const [kind = '', ...args] of creates) expect(await ok('create', kind, ...args)).toMatch(/ created$/);
 
-    expect(cluster.get('v1', 'ConfigMap', 'cm')).toMatchObject({ data: { a: 'b' }, metadata: { managedFields: [{ manager: 'kubectl-create', operation: 'Update' }] } });
-    expect(cluster.get('batch/v1', 'CronJob', 'cron')).toMatchObject({ spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template: { spec: { containers: [{ command: ['true'] }] } } } } } });
-    expect(cluster.get('networking.k8s.io/v1', 'Ingress', 'ing')).toMatchObject({ spec: { rules: [{ host: 'h.example', http: { paths: [{ path: '/p', pathType: 'Prefix' }] } }] } });
+    expect(cluster.get('v1', 'ConfigMap', 'cm')).toMatchObject({
+      data: { a: 'b' },
+      metadata: { managedFields: [{ manager: 'kubectl-create', operation: 'Update' }] },
+    });
+    expect(cluster.get('batch/v1', 'CronJob', 'cron')).toMatchObject({
+      spec: {
+        schedule: '*/5 * * * *',
+        jobTemplate: { spec: { template: { spec: { containers: [{ command: ['true'] }] } } } },
+      },
+    });
+    expect(cluster.get('networking.k8s.io/v1', 'Ingress', 'ing')).toMatchObject({
+      spec: { rules: [{ host: 'h.example', http: { paths: [{ path: '/p', pathType: 'Prefix' }] } }] },
+    });
     expect(cluster.get('v1', 'ResourceQuota', 'qu')).toMatchObject({ spec: { hard: { pods: '3' } } });
-    expect(cluster.get('rbac.authorization.k8s.io/v1', 'RoleBinding', 'rb')).toMatchObject({ subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'default' }] });
+    expect(cluster.get('rbac.authorization.k8s.io/v1', 'RoleBinding', 'rb')).toMatchObject({
+      subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'default' }],
+    });
     expect((await ok('create', 'token', 'robot')).length).toBeGreaterThan(20);
   });
 
@@ -96,34 +118,73 @@ if (!hasKubectl) process.stderr.write(`SKIPPED: no kubectl (set KUBECTL, or put 
     file('ssa.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ap}\ndata: {b: "4"}\n');
     const conflict = await run(['apply', '--server-side', '--field-manager=other', '-f', path]);
     expect([conflict.code, conflict.err]).toEqual([1, expect.stringContaining('conflict with "kubectl": .data.b')]);
-    expect(await ok('apply', '--server-side', '--force-conflicts', '--field-manager=other', '-f', path)).toBe('configmap/ap serverside-applied');
+    expect(await ok('apply', '--server-side', '--force-conflicts', '--field-manager=other', '-f', path)).toBe(
+      'configmap/ap serverside-applied',
+    );
   });
 
   it('refuses a field it does not know, by name', async () => {
-    const { code, err } = await run(['apply', '-f', '-'], { input: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: z}\ndatta: {a: b}\n' });
+    const { code, err } = await run(['apply', '-f', '-'], {
+      input: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: z}\ndatta: {a: b}\n',
+    });
 
     expect([code, err]).toEqual([1, expect.stringContaining('strict decoding error: unknown field "datta"')]);
   });
 
   it('edits, replaces, labels, annotates, patches, scales and sets', async () => {
-    const edited = await run(['edit', 'configmap', 'cm'], { env: { EDITOR: "sed -i 's/a: b/a: edited/'", KUBE_EDITOR: "sed -i 's/a: b/a: edited/'" } });
+    const edited = await run(['edit', 'configmap', 'cm'], {
+      env: { EDITOR: "sed -i 's/a: b/a: edited/'", KUBE_EDITOR: "sed -i 's/a: b/a: edited/'" },
+    });
     expect(edited.out).toContain('configmap/cm edited');
     const json = (await ok('get', 'configmap', 'cm', '-o', 'json')).replace('edited', 'replaced');
     expect((await run(['replace', '-f', '-'], { input: json })).out).toContain('configmap/cm replaced');
     expect(await ok('label', 'configmap', 'cm', 'x=y')).toBe('configmap/cm labeled');
     expect(await ok('annotate', 'configmap', 'cm', 'n=o')).toBe('configmap/cm annotated');
-    expect(cluster.get('v1', 'ConfigMap', 'cm')).toMatchObject({ data: { a: 'replaced' }, metadata: { labels: { x: 'y' }, annotations: { n: 'o' } } });
+    expect(cluster.get('v1', 'ConfigMap', 'cm')).toMatchObject({
+      data: { a: 'replaced' },
+      metadata: { labels: { x: 'y' }, annotations: { n: 'o' } },
+    });
     expect(await ok('scale', 'deployment', 'dep', '--replicas=3')).toBe('deployment.apps/dep scaled');
     expect(await ok('set', 'image', 'deployment/dep', 'nginx=nginx:2')).toBe('deployment.apps/dep image updated');
-    expect(await ok('patch', 'deployment', 'dep', '-p', '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"s:1"}]}}}}')).toBe('deployment.apps/dep patched');
-    expect(await ok('patch', 'deployment', 'dep', '--type=json', '-p', '[{"op":"add","path":"/spec/minReadySeconds","value":5}]')).toContain('patched');
-    expect(await ok('patch', 'deployment', 'dep', '--type=merge', '-p', '{"metadata":{"labels":{"m":"n"}}}')).toContain('patched');
-    expect(cluster.get('apps/v1', 'Deployment', 'dep')).toMatchObject({ metadata: { labels: { m: 'n' } }, spec: { replicas: 3, template: { spec: { containers: [{ image: 's:1' }, { image: 'nginx:2' }] } } } });
+    expect(
+      await ok(
+        'patch',
+        'deployment',
+        'dep',
+        '-p',
+        '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"s:1"}]}}}}',
+      ),
+    ).toBe('deployment.apps/dep patched');
+    expect(
+      await ok(
+        'patch',
+        'deployment',
+        'dep',
+        '--type=json',
+        '-p',
+        '[{"op":"add","path":"/spec/minReadySeconds","value":5}]',
+      ),
+    ).toContain('patched');
+    expect(await ok('patch', 'deployment', 'dep', '--type=merge', '-p', '{"metadata":{"labels":{"m":"n"}}}')).toContain(
+      'patched',
+    );
+    expect(cluster.get('apps/v1', 'Deployment', 'dep')).toMatchObject({
+      metadata: { labels: { m: 'n' } },
+      spec: { replicas: 3, template: { spec: { containers: [{ image: 's:1' }, { image: 'nginx:2' }] } } },
+    });
   });
 
   it('waits for a condition that is set later', async () => {
     const waiting = ok('wait', '--for=condition=Available', 'deployment/dep', '--timeout=20s');
-    await ok('patch', 'deployment', 'dep', '--subresource=status', '--type=merge', '-p', '{"status":{"conditions":[{"type":"Available","status":"True"}]}}');
+    await ok(
+      'patch',
+      'deployment',
+      'dep',
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      '{"status":{"conditions":[{"type":"Available","status":"True"}]}}',
+    );
 
     expect(await waiting).toBe('deployment.apps/dep condition met');
   });
@@ -131,14 +192,30 @@ if (!hasKubectl) process.stderr.write(`SKIPPED: no kubectl (set KUBECTL, or put 
   it('prints tables, describes and watches', async () => {
     expect(await ok('get', 'deployment', 'dep', '--no-headers')).toMatch(/^dep\s+0\/3\s+0\s+0\s+\d+s$/);
     expect(await ok('get', 'all')).toContain('deployment.apps/dep');
-    expect(await ok('describe', 'deployment', 'dep')).toContain('RollingUpdateStrategy:  25% max unavailable, 25% max surge');
+    expect(await ok('describe', 'deployment', 'dep')).toContain(
+      'RollingUpdateStrategy:  25% max unavailable, 25% max surge',
+    );
     expect(await ok('describe', 'configmap', 'cm')).toContain('replaced');
-    const child = spawn(kubectl, ['--kubeconfig', join(folder, 'kubeconfig'), '--cache-dir', join(folder, 'cache'), 'get', 'configmap', '-w', '--no-headers'], { env: { ...process.env, NODE_OPTIONS: '' } });
+    const child = spawn(
+      kubectl,
+      [
+        '--kubeconfig',
+        join(folder, 'kubeconfig'),
+        '--cache-dir',
+        join(folder, 'cache'),
+        'get',
+        'configmap',
+        '-w',
+        '--no-headers',
+      ],
+      { env: { ...process.env, NODE_OPTIONS: '' } },
+    );
     let seen = '';
     const sawIt = new Promise<void>((resolve) => {
       child.stdout.on('data', (chunk: Buffer) => {
         seen += chunk.toString();
-        if (seen.includes('ap ') && cluster.get('v1', 'ConfigMap', 'watched') === undefined) cluster.load([{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'watched', namespace: 'default' } }]);
+        if (seen.includes('ap ') && cluster.get('v1', 'ConfigMap', 'watched') === undefined)
+          cluster.load([{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'watched', namespace: 'default' } }]);
         if (seen.includes('watched')) resolve();
       });
     });
@@ -176,8 +253,13 @@ if (!hasKubectl) process.stderr.write(`SKIPPED: no kubectl (set KUBECTL, or put 
     expect(readFileSync(path, 'utf8')).toContain('kind: CustomResourceDefinition');
 
     expect(await ok('apply', '-f', path)).toContain('created');
-    expect(await ok('wait', '--for=condition=Established', 'crd/gitproviders.configbutler.ai', '--timeout=10s')).toContain('condition met');
-    const applied = await run(['apply', '-f', '-'], { input: 'apiVersion: configbutler.ai/v1alpha3\nkind: GitProvider\nmetadata: {name: origin}\nspec: {url: "https://git.example/a/b"}\n' });
+    expect(
+      await ok('wait', '--for=condition=Established', 'crd/gitproviders.configbutler.ai', '--timeout=10s'),
+    ).toContain('condition met');
+    const applied = await run(['apply', '-f', '-'], {
+      input:
+        'apiVersion: configbutler.ai/v1alpha3\nkind: GitProvider\nmetadata: {name: origin}\nspec: {url: "https://git.example/a/b"}\n',
+    });
     expect(applied.out).toContain('gitprovider.configbutler.ai/origin created');
     expect(await ok('get', 'gitproviders')).toMatch(/NAME\s+URL/);
   });

@@ -74,11 +74,14 @@ export function textOf(value: Json | undefined): string {
 
 /** Shape check at the edge: what the store accepts as an object. */
 export function asKubeObject(value: unknown): KubeObject | undefined {
-  if (!isObject(value) || typeof value['apiVersion'] !== 'string' || typeof value['kind'] !== 'string') return undefined;
+  if (!isObject(value) || typeof value['apiVersion'] !== 'string' || typeof value['kind'] !== 'string')
+    return undefined;
   return isObject(value['metadata']) ? (value as KubeObject) : ({ ...value, metadata: {} } as unknown as KubeObject);
 }
 
 export function groupVersionOf(apiVersion: string): { group: string; version: string } {
   const slash = apiVersion.indexOf('/');
-  return slash < 0 ? { group: '', version: apiVersion } : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+  return slash < 0
+    ? { group: '', version: apiVersion }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }

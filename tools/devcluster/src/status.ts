@@ -34,7 +34,9 @@ export class ApiError extends Error {
     this.retryAfterSeconds = init.retryAfterSeconds;
     this.isPlainText = init.isPlainText === true;
     const details: JsonObject | undefined =
-      init.retryAfterSeconds === undefined ? init.details : { ...init.details, retryAfterSeconds: init.retryAfterSeconds };
+      init.retryAfterSeconds === undefined
+        ? init.details
+        : { ...init.details, retryAfterSeconds: init.retryAfterSeconds };
     const body: MutableJson = {
       kind: 'Status',
       apiVersion: 'v1',
@@ -70,10 +72,26 @@ export const refuse = {
   /** Outside every API the server answers in plain text. */
   pageNotFound: () => new ApiError({ code: 404, reason: '', message: '404 page not found', isPlainText: true }),
   notFound: (type: ResourceName, name: string) =>
-    new ApiError({ code: 404, reason: 'NotFound', message: `${qualified(type)} "${name}" not found`, details: details(type, name) as JsonObject }),
-  noSuchPath: () => new ApiError({ code: 404, reason: 'NotFound', message: 'the server could not find the requested resource', details: {} }),
+    new ApiError({
+      code: 404,
+      reason: 'NotFound',
+      message: `${qualified(type)} "${name}" not found`,
+      details: details(type, name) as JsonObject,
+    }),
+  noSuchPath: () =>
+    new ApiError({
+      code: 404,
+      reason: 'NotFound',
+      message: 'the server could not find the requested resource',
+      details: {},
+    }),
   exists: (type: ResourceName, name: string) =>
-    new ApiError({ code: 409, reason: 'AlreadyExists', message: `${qualified(type)} "${name}" already exists`, details: details(type, name) as JsonObject }),
+    new ApiError({
+      code: 409,
+      reason: 'AlreadyExists',
+      message: `${qualified(type)} "${name}" already exists`,
+      details: details(type, name) as JsonObject,
+    }),
   conflict: (type: ResourceName, name: string, why: string) =>
     new ApiError({
       code: 409,
@@ -82,16 +100,25 @@ export const refuse = {
       details: details(type, name) as JsonObject,
     }),
   modified: (type: ResourceName, name: string) =>
-    refuse.conflict(type, name, 'the object has been modified; please apply your changes to the latest version and try again'),
+    refuse.conflict(
+      type,
+      name,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    ),
   forbidden: (type: ResourceName, name: string, why: string, causes?: readonly StatusCause[]) =>
     new ApiError({
       code: 403,
       reason: 'Forbidden',
       message: `${qualified(type)}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`,
-      details: { ...details(type, name), ...(causes === undefined ? {} : { causes: causes as unknown as Json }) } as JsonObject,
+      details: {
+        ...details(type, name),
+        ...(causes === undefined ? {} : { causes: causes as unknown as Json }),
+      } as JsonObject,
     }),
   invalid: (type: ResourceName, name: string, causes: readonly StatusCause[]) => {
-    const lines = causes.map((cause) => (cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`));
+    const lines = causes.map((cause) =>
+      cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`,
+    );
     const joined = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
     return new ApiError({
       code: 422,
@@ -105,9 +132,19 @@ export const refuse = {
   expired: (message: string, continueToken?: string) =>
     new ApiError({ code: 410, reason: 'Expired', message, ...(continueToken === undefined ? {} : { continueToken }) }),
   methodNotAllowed: () =>
-    new ApiError({ code: 405, reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource', details: {} }),
+    new ApiError({
+      code: 405,
+      reason: 'MethodNotAllowed',
+      message: 'the server does not allow this method on the requested resource',
+      details: {},
+    }),
   notAcceptable: (supported: readonly string[]) =>
-    new ApiError({ code: 406, reason: 'NotAcceptable', message: `406: Not Acceptable\n\nAvailable representations: ${supported.join(', ')}`, details: {} }),
+    new ApiError({
+      code: 406,
+      reason: 'NotAcceptable',
+      message: `406: Not Acceptable\n\nAvailable representations: ${supported.join(', ')}`,
+      details: {},
+    }),
   unsupportedMediaType: (found: string, supported: readonly string[]) =>
     new ApiError({
       code: 415,
@@ -115,12 +152,27 @@ export const refuse = {
       message: `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')} (found ${found === '' ? 'none' : found})`,
     }),
   tooLarge: (limitBytes: number) =>
-    new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message: `Request entity too large: limit is ${limitBytes}` }),
+    new ApiError({
+      code: 413,
+      reason: 'RequestEntityTooLarge',
+      message: `Request entity too large: limit is ${limitBytes}`,
+    }),
   tooManyRequests: (retryAfterSeconds: number) =>
-    new ApiError({ code: 429, reason: 'TooManyRequests', message: 'Too many requests, please try again later.', retryAfterSeconds }),
+    new ApiError({
+      code: 429,
+      reason: 'TooManyRequests',
+      message: 'Too many requests, please try again later.',
+      retryAfterSeconds,
+    }),
   unavailable: (message: string, retryAfterSeconds?: number) =>
-    new ApiError({ code: 503, reason: 'ServiceUnavailable', message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }),
-  internal: (message: string) => new ApiError({ code: 500, reason: 'InternalError', message: `Internal error occurred: ${message}` }),
+    new ApiError({
+      code: 503,
+      reason: 'ServiceUnavailable',
+      message,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    }),
+  internal: (message: string) =>
+    new ApiError({ code: 500, reason: 'InternalError', message: `Internal error occurred: ${message}` }),
   /** meta/v1 list and watch options are refused without an object name. */
   invalidOptions: (causes: readonly StatusCause[]) => {
     const joined = causes.map((cause) => `${cause.field ?? ''}: ${cause.message}`);

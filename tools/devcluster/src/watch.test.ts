@@ -14,27 +14,48 @@ describe('watching', () => {
   afterEach(() => cluster.stop());
 
   const named = (events: readonly { readonly type: string; readonly object: object }[]) =>
-    events.map(({ type, object }) => `${type} ${(object as { metadata?: { name?: string } }).metadata?.name ?? ''}`.trim());
+    events.map(({ type, object }) =>
+      `${type} ${(object as { metadata?: { name?: string } }).metadata?.name ?? ''}`.trim(),
+    );
 
-  it.each(['', '&resourceVersion=0', '&resourceVersion=11'])('2.4.1: WatchList%s sends everything by name, then the end mark with the version of the store', async (version) => {
-    const reader = await openWatchOn(cluster, replay + version);
+  it.each(['', '&resourceVersion=0', '&resourceVersion=11'])(
+    '2.4.1: WatchList%s sends everything by name, then the end mark with the version of the store',
+    async (version) => {
+      const reader = await openWatchOn(cluster, replay + version);
 
-    const events = await reader.take(3);
-    expect(named(events)).toEqual(['ADDED a', 'ADDED b', 'BOOKMARK']);
-    expect(events[2]).toEqual({
-      type: 'BOOKMARK',
-      object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: cluster.resourceVersion, annotations: { 'k8s.io/initial-events-end': 'true' } } },
-    });
+      const events = await reader.take(3);
+      expect(named(events)).toEqual(['ADDED a', 'ADDED b', 'BOOKMARK']);
+      expect(events[2]).toEqual({
+        type: 'BOOKMARK',
+        object: {
+          kind: 'ConfigMap',
+          apiVersion: 'v1',
+          metadata: { resourceVersion: cluster.resourceVersion, annotations: { 'k8s.io/initial-events-end': 'true' } },
+        },
+      });
 
-    cluster.load([configMap('c')]);
-    expect(named(await reader.take(1))).toEqual(['ADDED c']);
-    reader.close();
-  });
+      cluster.load([configMap('c')]);
+      expect(named(await reader.take(1))).toEqual(['ADDED c']);
+      reader.close();
+    },
+  );
 
   it.each([
-    { query: '&sendInitialEvents=true', why: 'without resourceVersionMatch', message: 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan' },
-    { query: '&sendInitialEvents=true&resourceVersionMatch=Exact', why: 'with Exact', message: 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan' },
-    { query: '&resourceVersionMatch=NotOlderThan', why: 'a match without sendInitialEvents', message: 'forbidden for watch unless sendInitialEvents is provided' },
+    {
+      query: '&sendInitialEvents=true',
+      why: 'without resourceVersionMatch',
+      message: 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    },
+    {
+      query: '&sendInitialEvents=true&resourceVersionMatch=Exact',
+      why: 'with Exact',
+      message: 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    },
+    {
+      query: '&resourceVersionMatch=NotOlderThan',
+      why: 'a match without sendInitialEvents',
+      message: 'forbidden for watch unless sendInitialEvents is provided',
+    },
   ])('2.4.1: a watch $why is refused with 422', async ({ query, message }) => {
     const answer = await callApi(cluster, watch + query);
 
@@ -46,7 +67,9 @@ describe('watching', () => {
     const answer = await callApi(cluster, `${maps}?sendInitialEvents=true`);
 
     expect(answer.code).toBe(422);
-    expect(answer.json['message']).toBe('ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list');
+    expect(answer.json['message']).toBe(
+      'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list',
+    );
   });
 
   it('2.4.1: WatchList without allowWatchBookmarks never ends its initial events', async () => {
@@ -72,7 +95,15 @@ describe('watching', () => {
     expect(reader.status).toBe(200);
     expect(await reader.next()).toEqual({
       type: 'ERROR',
-      object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: expect.stringMatching(/^too old resource version: 1 \(\d+\)$/), reason: 'Expired', code: 410 },
+      object: {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: expect.stringMatching(/^too old resource version: 1 \(\d+\)$/),
+        reason: 'Expired',
+        code: 410,
+      },
     });
     expect(await reader.ended()).toBe('end');
   });
@@ -109,7 +140,10 @@ describe('watching', () => {
         status: 'Failure',
         message: `Timeout: Too large resource version: 99999999, current: ${cluster.resourceVersion}`,
         reason: 'Timeout',
-        details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
+        details: {
+          causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+          retryAfterSeconds: 1,
+        },
         code: 504,
       },
     });
@@ -143,13 +177,24 @@ describe('watching', () => {
 
     const events = await reader.take(2);
     expect(named(events)).toEqual(['ADDED c', 'DELETED a']);
-    expect(events[1]?.object).toMatchObject({ data: { k: 'v' }, metadata: { resourceVersion: cluster.resourceVersion } });
+    expect(events[1]?.object).toMatchObject({
+      data: { k: 'v' },
+      metadata: { resourceVersion: cluster.resourceVersion },
+    });
     reader.close();
   });
 
   it('turns MODIFIED into ADDED and DELETED where a selector begins or ceases to match', async () => {
-    const reader = await openWatchOn(cluster, `${watch}&labelSelector=tier%3Dx&resourceVersion=${cluster.resourceVersion}`);
-    const label = (name: string, value: string | null) => callApi(cluster, `${maps}/${name}`, { method: 'PATCH', type: 'application/merge-patch+json', body: { metadata: { labels: { tier: value } } } });
+    const reader = await openWatchOn(
+      cluster,
+      `${watch}&labelSelector=tier%3Dx&resourceVersion=${cluster.resourceVersion}`,
+    );
+    const label = (name: string, value: string | null) =>
+      callApi(cluster, `${maps}/${name}`, {
+        method: 'PATCH',
+        type: 'application/merge-patch+json',
+        body: { metadata: { labels: { tier: value } } },
+      });
 
     await label('a', 'x');
     await label('a', null);
@@ -157,7 +202,9 @@ describe('watching', () => {
 
     const events = await reader.take(3);
     expect(named(events)).toEqual(['ADDED a', 'DELETED a', 'DELETED b']);
-    expect(events[2]?.object).toMatchObject({ metadata: { labels: { tier: 'x' }, resourceVersion: cluster.resourceVersion } });
+    expect(events[2]?.object).toMatchObject({
+      metadata: { labels: { tier: 'x' }, resourceVersion: cluster.resourceVersion },
+    });
     reader.close();
   });
 
@@ -165,7 +212,11 @@ describe('watching', () => {
     const before = cluster.resourceVersion;
     const reader = await openWatchOn(cluster, `${watch}&resourceVersion=${before}`);
 
-    const answer = await callApi(cluster, `${maps}/a`, { method: 'PATCH', type: 'application/merge-patch+json', body: { data: { k: 'v' } } });
+    const answer = await callApi(cluster, `${maps}/a`, {
+      method: 'PATCH',
+      type: 'application/merge-patch+json',
+      body: { data: { k: 'v' } },
+    });
 
     expect(answer.code).toBe(200);
     expect(cluster.resourceVersion).toBe(before);
@@ -184,17 +235,29 @@ describe('watching', () => {
 
   it('sends bookmarks in its interval, with the version of the store and without annotation', async () => {
     await using quick = await startDevcluster({ tls: false, bookmarkIntervalMs: 10, rootCaConfigMap: false });
-    const reader = await openWatchOn(quick, `${watch}&allowWatchBookmarks=true&resourceVersion=${quick.resourceVersion}`);
+    const reader = await openWatchOn(
+      quick,
+      `${watch}&allowWatchBookmarks=true&resourceVersion=${quick.resourceVersion}`,
+    );
 
-    expect(await reader.next()).toEqual({ type: 'BOOKMARK', object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: quick.resourceVersion } } });
+    expect(await reader.next()).toEqual({
+      type: 'BOOKMARK',
+      object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: quick.resourceVersion } },
+    });
     reader.close();
   });
 
   it('watches as tables and as metadata when asked to', async () => {
     const table = await openWatchOn(cluster, watch, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
-    const partial = await openWatchOn(cluster, watch, { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' });
+    const partial = await openWatchOn(cluster, watch, {
+      accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+    });
 
-    expect((await table.next())?.object).toMatchObject({ kind: 'Table', columnDefinitions: [{ name: 'Name' }, { name: 'Data' }, { name: 'Age' }], rows: [{ cells: ['a', 1, expect.any(String)] }] });
+    expect((await table.next())?.object).toMatchObject({
+      kind: 'Table',
+      columnDefinitions: [{ name: 'Name' }, { name: 'Data' }, { name: 'Age' }],
+      rows: [{ cells: ['a', 1, expect.any(String)] }],
+    });
     expect((await table.next())?.object).toMatchObject({ columnDefinitions: null });
     expect((await partial.next())?.object).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'a' } });
     table.close();
@@ -205,13 +268,29 @@ describe('watching', () => {
 describe('a large snapshot', () => {
   it('serves 10k ConfigMaps by WatchList, each once, and ends', async () => {
     await using cluster = await startDevcluster({ tls: false, rootCaConfigMap: false });
-    cluster.load(Array.from({ length: 10_000 }, (_, i) => configMap(`cm-${i}`, `ns-${i % 50}`, { k: 'x'.repeat(400) })));
+    cluster.load(
+      Array.from({ length: 10_000 }, (_, i) => configMap(`cm-${i}`, `ns-${i % 50}`, { k: 'x'.repeat(400) })),
+    );
 
-    const reader = await openWatchOn(cluster, '/api/v1/configmaps?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true');
+    const reader = await openWatchOn(
+      cluster,
+      '/api/v1/configmaps?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
+    );
     const events = await reader.take(10_001);
     reader.close();
 
     expect(events.at(-1)?.type).toBe('BOOKMARK');
-    expect(new Set(events.slice(0, -1).map(({ object }) => JSON.stringify([(object['metadata'] as { namespace: string }).namespace, (object['metadata'] as { name: string }).name]))).size).toBe(10_000);
+    expect(
+      new Set(
+        events
+          .slice(0, -1)
+          .map(({ object }) =>
+            JSON.stringify([
+              (object['metadata'] as { namespace: string }).namespace,
+              (object['metadata'] as { name: string }).name,
+            ]),
+          ),
+      ).size,
+    ).toBe(10_000);
   });
 });

@@ -7,7 +7,8 @@ export async function loadYamlParser(): Promise<ParseYaml> {
     const found = parseDocuments(text);
     if (!found.ok) throw new SyntaxError('not readable as YAML');
     const [document, ...more] = found.value.filter((one) => one.state !== 'empty');
-    if (document === undefined || more.length > 0 || document.state !== 'read') throw new SyntaxError('expected exactly one YAML document without anchors or tags');
+    if (document === undefined || more.length > 0 || document.state !== 'read')
+      throw new SyntaxError('expected exactly one YAML document without anchors or tags');
     return document.value;
   };
 }

@@ -43,7 +43,10 @@ export class Users {
 
   tokenOf(name: string): string {
     const token = this.#tokenByName.get(name);
-    if (token === undefined) throw new Error(`devcluster: no user "${name}": expected one of ${[...this.#tokenByName.keys()].join(', ')}; pass it in options.users`);
+    if (token === undefined)
+      throw new Error(
+        `devcluster: no user "${name}": expected one of ${[...this.#tokenByName.keys()].join(', ')}; pass it in options.users`,
+      );
     return token;
   }
 
@@ -64,16 +67,28 @@ function impersonated(user: User, headers: Readonly<Record<string, string | read
   const name = one(headers['impersonate-user']);
   const groups = many(headers['impersonate-group']);
   const extra: Record<string, readonly string[]> = {};
-  for (const [header, value] of Object.entries(headers)) if (header.startsWith('impersonate-extra-')) extra[decodeURIComponent(header.slice('impersonate-extra-'.length))] = many(value);
+  for (const [header, value] of Object.entries(headers))
+    if (header.startsWith('impersonate-extra-'))
+      extra[decodeURIComponent(header.slice('impersonate-extra-'.length))] = many(value);
   if (name === '') {
     if (groups.length > 0 || Object.keys(extra).length > 0 || one(headers['impersonate-uid']) !== '')
       throw refuse.badRequest('requested impersonation of groups, a uid or extra without impersonating a user name');
     return user;
   }
   if (!user.groups.includes('system:masters'))
-    throw new ApiError({ code: 403, reason: 'Forbidden', message: `users "${name}" is forbidden: User "${user.name}" cannot impersonate resource "users" in API group "" at the cluster scope`, details: { name, kind: 'users' } });
+    throw new ApiError({
+      code: 403,
+      reason: 'Forbidden',
+      message: `users "${name}" is forbidden: User "${user.name}" cannot impersonate resource "users" in API group "" at the cluster scope`,
+      details: { name, kind: 'users' },
+    });
   const uid = one(headers['impersonate-uid']);
-  return { name, groups: [...groups, ...(groups.includes('system:authenticated') ? [] : ['system:authenticated'])], ...(uid === '' ? {} : { uid }), ...(Object.keys(extra).length === 0 ? {} : { extra }) };
+  return {
+    name,
+    groups: [...groups, ...(groups.includes('system:authenticated') ? [] : ['system:authenticated'])],
+    ...(uid === '' ? {} : { uid }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
 }
 
 function one(value: string | readonly string[] | undefined): string {

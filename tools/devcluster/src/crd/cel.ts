@@ -10,15 +10,30 @@ import { patternOf } from './schema-validation.js';
 const environment = new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false })
   .registerVariable('self', 'dyn')
   .registerVariable('oldSelf', 'dyn')
-  .registerFunction('string.find(string): string', (text: string, pattern: string) => patternOf(pattern).exec(text)?.[0] ?? '')
-  .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) => [...text.matchAll(new RegExp(patternOf(pattern), 'gu'))].map((match) => match[0]))
-  .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) => text.replaceAll(from, to))
+  .registerFunction(
+    'string.find(string): string',
+    (text: string, pattern: string) => patternOf(pattern).exec(text)?.[0] ?? '',
+  )
+  .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) =>
+    [...text.matchAll(new RegExp(patternOf(pattern), 'gu'))].map((match) => match[0]),
+  )
+  .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
+    text.replaceAll(from, to),
+  )
   .registerFunction('string.format(list<dyn>): string', formatText)
   .registerFunction('isURL(string): bool', (text: string) => URL.canParse(text))
-  .registerFunction('list.isSorted(): bool', (list: readonly (string | bigint)[]) => list.every((item, index) => index === 0 || (list[index - 1] as string | bigint) <= item))
-  .registerFunction('list.sum(): dyn', (list: readonly (bigint | number)[]) => list.reduce((sum, item) => (sum as bigint) + (item as bigint), 0n as bigint | number))
-  .registerFunction('list.min(): dyn', (list: readonly (string | bigint)[]) => list.reduce((least, item) => (item < least ? item : least)))
-  .registerFunction('list.max(): dyn', (list: readonly (string | bigint)[]) => list.reduce((most, item) => (item > most ? item : most)));
+  .registerFunction('list.isSorted(): bool', (list: readonly (string | bigint)[]) =>
+    list.every((item, index) => index === 0 || (list[index - 1] as string | bigint) <= item),
+  )
+  .registerFunction('list.sum(): dyn', (list: readonly (bigint | number)[]) =>
+    list.reduce((sum, item) => (sum as bigint) + (item as bigint), 0n as bigint | number),
+  )
+  .registerFunction('list.min(): dyn', (list: readonly (string | bigint)[]) =>
+    list.reduce((least, item) => (item < least ? item : least)),
+  )
+  .registerFunction('list.max(): dyn', (list: readonly (string | bigint)[]) =>
+    list.reduce((most, item) => (item > most ? item : most)),
+  );
 
 /** `%s %d %f %x %X %o %b %%` of the CEL strings library. */
 function formatText(template: string, values: readonly unknown[]): string {
@@ -87,7 +102,8 @@ export function toCel(value: Json | undefined, schema: JsonSchema | undefined, i
       // A rule sees only what the schema declares: of metadata, name and generateName.
       if (isResource && name === 'metadata') found[name] = visibleMetadata(child);
       else if (!isStruct) found[name] = toCel(child, inner);
-      else if (inner !== undefined || (isResource && (name === 'apiVersion' || name === 'kind'))) found[escapeName(name)] = toCel(child, inner);
+      else if (inner !== undefined || (isResource && (name === 'apiVersion' || name === 'kind')))
+        found[escapeName(name)] = toCel(child, inner);
     }
     return found;
   }
@@ -98,16 +114,23 @@ export function toCel(value: Json | undefined, schema: JsonSchema | undefined, i
 
 function visibleMetadata(metadata: Json): unknown {
   const found: MutableJson = {};
-  if (isObject(metadata)) for (const name of ['name', 'generateName']) if (metadata[name] !== undefined) found[name] = metadata[name];
+  if (isObject(metadata))
+    for (const name of ['name', 'generateName']) if (metadata[name] !== undefined) found[name] = metadata[name];
   return found;
 }
 
 // Words CEL reserves; a property of such a name is reached as `__name__`.
 const reserved = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
 );
 
 export function escapeName(name: string): string {
   if (reserved.has(name)) return `__${name}__`;
-  return name.replace(/__/g, '__underscores__').replace(/\./g, '__dot__').replace(/-/g, '__dash__').replace(/\//g, '__slash__');
+  return name
+    .replace(/__/g, '__underscores__')
+    .replace(/\./g, '__dot__')
+    .replace(/-/g, '__dash__')
+    .replace(/\//g, '__slash__');
 }

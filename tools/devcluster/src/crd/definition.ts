@@ -1,4 +1,14 @@
-import { type Json, type JsonObject, type KubeObject, type MutableJson, isEqual, isObject, pathOf, textOf, valueAt } from '../object.js';
+import {
+  type Json,
+  type JsonObject,
+  type KubeObject,
+  type MutableJson,
+  isEqual,
+  isObject,
+  pathOf,
+  textOf,
+  valueAt,
+} from '../object.js';
 import { apiVersionOf, invalid, required, type ResourceType, storedVerbs } from '../resources/resource-type.js';
 import { crdObjectShape } from '../resources/builtin-types.js';
 import { metadataShape } from '../schema/builtin.js';
@@ -34,7 +44,10 @@ export function definitionType(): ResourceType {
     nameRule: 'subdomain',
     selectableFields: new Set(),
     columns: columnsOf('CustomResourceDefinition'),
-    read: (body, unknowns) => withDefaults(decodeObject(body, shape, { kind: 'CustomResourceDefinition', version: 'apiextensions.k8s.io/v1' }, unknowns)),
+    read: (body, unknowns) =>
+      withDefaults(
+        decodeObject(body, shape, { kind: 'CustomResourceDefinition', version: 'apiextensions.k8s.io/v1' }, unknowns),
+      ),
     validate: (object, previous) => [...definitionProblems(object, previous)],
   };
 }
@@ -49,7 +62,12 @@ function withDefaults(object: JsonObject): JsonObject {
   const versions = spec['versions'];
   return {
     ...object,
-    spec: { ...spec, names: names as JsonObject, conversion: spec['conversion'] ?? { strategy: 'None' }, ...(Array.isArray(versions) ? { versions: versions.map(withoutZeroPriority) } : {}) },
+    spec: {
+      ...spec,
+      names: names as JsonObject,
+      conversion: spec['conversion'] ?? { strategy: 'None' },
+      ...(Array.isArray(versions) ? { versions: versions.map(withoutZeroPriority) } : {}),
+    },
   };
 }
 
@@ -75,17 +93,34 @@ function versionsOf(definition: JsonObject): readonly JsonObject[] {
 function* definitionProblems(object: KubeObject, previous: KubeObject | undefined): Iterable<StatusCause> {
   const group = textOf(valueAt(object, 'spec', 'group'));
   const plural = textOf(valueAt(object, 'spec', 'names', 'plural'));
-  for (const [field, value] of [['spec.group', group], ['spec.names.plural', plural], ['spec.names.kind', textOf(valueAt(object, 'spec', 'names', 'kind'))], ['spec.scope', textOf(valueAt(object, 'spec', 'scope'))]] as const)
+  for (const [field, value] of [
+    ['spec.group', group],
+    ['spec.names.plural', plural],
+    ['spec.names.kind', textOf(valueAt(object, 'spec', 'names', 'kind'))],
+    ['spec.scope', textOf(valueAt(object, 'spec', 'scope'))],
+  ] as const)
     if (value === '') yield required(field);
-  if (object.metadata.name !== `${plural}.${group}`) yield invalid('metadata.name', object.metadata.name ?? '', 'must be spec.names.plural+"."+spec.group');
+  if (object.metadata.name !== `${plural}.${group}`)
+    yield invalid('metadata.name', object.metadata.name ?? '', 'must be spec.names.plural+"."+spec.group');
   const scope = valueAt(object, 'spec', 'scope');
-  if (scope !== 'Namespaced' && scope !== 'Cluster') yield { reason: 'FieldValueNotSupported', message: `Unsupported value: ${JSON.stringify(scope ?? '')}: supported values: "Cluster", "Namespaced"`, field: 'spec.scope' };
+  if (scope !== 'Namespaced' && scope !== 'Cluster')
+    yield {
+      reason: 'FieldValueNotSupported',
+      message: `Unsupported value: ${JSON.stringify(scope ?? '')}: supported values: "Cluster", "Namespaced"`,
+      field: 'spec.scope',
+    };
   const versions = versionsOf(object);
   if (versions.length === 0) yield required('spec.versions', 'must have exactly one version marked as storage version');
-  if (versions.filter((version) => version['storage'] === true).length !== 1) yield invalid('spec.versions', versions.map((version) => version['name'] ?? ''), 'must have exactly one version marked as storage version');
+  if (versions.filter((version) => version['storage'] === true).length !== 1)
+    yield invalid(
+      'spec.versions',
+      versions.map((version) => version['name'] ?? ''),
+      'must have exactly one version marked as storage version',
+    );
   if (previous !== undefined) {
     for (const path of [['scope'], ['group'], ['names', 'kind'], ['names', 'plural']])
-      if (!isEqual(valueAt(object, 'spec', ...path), valueAt(previous, 'spec', ...path))) yield invalid(`spec.${path.join('.')}`, valueAt(object, 'spec', ...path), 'field is immutable');
+      if (!isEqual(valueAt(object, 'spec', ...path), valueAt(previous, 'spec', ...path)))
+        yield invalid(`spec.${path.join('.')}`, valueAt(object, 'spec', ...path), 'field is immutable');
   }
   for (const [index, version] of versions.entries()) {
     const path = `spec.versions[${index}].schema.openAPIV3Schema`;
@@ -97,11 +132,20 @@ function* definitionProblems(object: KubeObject, previous: KubeObject | undefine
 
 /** Structural rules, and CEL that would not compile. */
 function* schemaProblems(schema: JsonSchema, path: string, isRoot = false): Iterable<StatusCause> {
-  if (schema.type === undefined && schema['x-kubernetes-int-or-string'] !== true && schema['x-kubernetes-preserve-unknown-fields'] !== true)
-    yield required(`${path}.type`, isRoot ? 'must not be empty at the root' : 'must not be empty for specified object fields');
-  if (isRoot && schema.type !== undefined && schema.type !== 'object') yield invalid(`${path}.type`, schema.type, 'must be object at the root');
+  if (
+    schema.type === undefined &&
+    schema['x-kubernetes-int-or-string'] !== true &&
+    schema['x-kubernetes-preserve-unknown-fields'] !== true
+  )
+    yield required(
+      `${path}.type`,
+      isRoot ? 'must not be empty at the root' : 'must not be empty for specified object fields',
+    );
+  if (isRoot && schema.type !== undefined && schema.type !== 'object')
+    yield invalid(`${path}.type`, schema.type, 'must be object at the root');
   if (schema.type === 'array' && schema.items === undefined) yield required(`${path}.items`, 'must be specified');
-  if (schema['x-kubernetes-list-type'] === 'map' && (schema['x-kubernetes-list-map-keys'] ?? []).length === 0) yield required(`${path}.x-kubernetes-list-map-keys`, 'must not be empty if x-kubernetes-list-type is map');
+  if (schema['x-kubernetes-list-type'] === 'map' && (schema['x-kubernetes-list-map-keys'] ?? []).length === 0)
+    yield required(`${path}.x-kubernetes-list-map-keys`, 'must not be empty if x-kubernetes-list-type is map');
   if (schema.pattern !== undefined) {
     try {
       new RegExp(schema.pattern.replace(/^\(\?[ims]+\)/, ''), 'u');
@@ -110,20 +154,30 @@ function* schemaProblems(schema: JsonSchema, path: string, isRoot = false): Iter
     }
   }
   for (const [index, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
-    for (const [field, source] of [['rule', rule.rule], ['messageExpression', rule.messageExpression]] as const) {
+    for (const [field, source] of [
+      ['rule', rule.rule],
+      ['messageExpression', rule.messageExpression],
+    ] as const) {
       if (source === undefined) continue;
       try {
         compileRule(source);
         const undefinedField = undefinedFieldIn(source, schema);
         if (undefinedField !== undefined) throw new Error(undefinedField);
       } catch (fault) {
-        yield invalid(`${path}.x-kubernetes-validations[${index}].${field}`, source, `compilation failed: ERROR: ${fault instanceof Error ? (fault.message.split('\n')[0] ?? '') : String(fault)}`);
+        yield invalid(
+          `${path}.x-kubernetes-validations[${index}].${field}`,
+          source,
+          `compilation failed: ERROR: ${fault instanceof Error ? (fault.message.split('\n')[0] ?? '') : String(fault)}`,
+        );
       }
     }
   }
-  if (schema.default !== undefined) for (const problem of validateSchema(schema.default, schema, `${path}.default`, undefined)) yield problem;
-  for (const [name, inner] of Object.entries(schema.properties ?? {})) if (!(isRoot && name === 'metadata')) yield* schemaProblems(inner, `${path}.properties[${name}]`);
-  if (typeof schema.additionalProperties === 'object') yield* schemaProblems(schema.additionalProperties, `${path}.additionalProperties`);
+  if (schema.default !== undefined)
+    for (const problem of validateSchema(schema.default, schema, `${path}.default`, undefined)) yield problem;
+  for (const [name, inner] of Object.entries(schema.properties ?? {}))
+    if (!(isRoot && name === 'metadata')) yield* schemaProblems(inner, `${path}.properties[${name}]`);
+  if (typeof schema.additionalProperties === 'object')
+    yield* schemaProblems(schema.additionalProperties, `${path}.additionalProperties`);
   if (schema.items !== undefined) yield* schemaProblems(schema.items, `${path}.items`);
 }
 
@@ -133,7 +187,9 @@ export function initialStatus(definition: KubeObject): JsonObject {
 }
 
 function storedVersionsOf(definition: KubeObject): readonly Json[] {
-  return versionsOf(definition).flatMap((version) => (version['storage'] === true && version['name'] !== undefined ? [version['name']] : []));
+  return versionsOf(definition).flatMap((version) =>
+    version['storage'] === true && version['name'] !== undefined ? [version['name']] : [],
+  );
 }
 
 /** The status an established definition carries. */
@@ -143,10 +199,25 @@ export function establishedStatus(definition: KubeObject, now: string): JsonObje
   const before = Array.isArray(previous) ? (previous as readonly Json[]) : [];
   const conditions = valueAt(definition, 'status', 'conditions');
   return {
-    conditions: Array.isArray(conditions) && conditions.length > 0 ? conditions : [
-      { lastTransitionTime: now, message: 'no conflicts found', reason: 'NoConflicts', status: 'True', type: 'NamesAccepted' },
-      { lastTransitionTime: now, message: 'the initial names have been accepted', reason: 'InitialNamesAccepted', status: 'True', type: 'Established' },
-    ],
+    conditions:
+      Array.isArray(conditions) && conditions.length > 0
+        ? conditions
+        : [
+            {
+              lastTransitionTime: now,
+              message: 'no conflicts found',
+              reason: 'NoConflicts',
+              status: 'True',
+              type: 'NamesAccepted',
+            },
+            {
+              lastTransitionTime: now,
+              message: 'the initial names have been accepted',
+              reason: 'InitialNamesAccepted',
+              status: 'True',
+              type: 'Established',
+            },
+          ],
     acceptedNames: names,
     storedVersions: [...new Set([...before, ...storedVersionsOf(definition)])],
   };
@@ -184,13 +255,22 @@ export function customTypes(definition: KubeObject): readonly ResourceType[] {
               scale: {
                 specReplicas: pathOf(textOf(scale['specReplicasPath'])),
                 statusReplicas: pathOf(textOf(scale['statusReplicasPath'])),
-                labelSelector: scale['labelSelectorPath'] === undefined ? undefined : pathOf(textOf(scale['labelSelectorPath'])),
+                labelSelector:
+                  scale['labelSelectorPath'] === undefined ? undefined : pathOf(textOf(scale['labelSelectorPath'])),
               },
             }
           : {}),
         nameRule: 'subdomain',
-        selectableFields: new Set(Array.isArray(selectable) ? (selectable as JsonObject[]).map((one) => pathOf(textOf(one['jsonPath'])).join('.')) : []),
-        columns: customColumns(Array.isArray(version['additionalPrinterColumns']) ? (version['additionalPrinterColumns'] as JsonObject[]) : []),
+        selectableFields: new Set(
+          Array.isArray(selectable)
+            ? (selectable as JsonObject[]).map((one) => pathOf(textOf(one['jsonPath'])).join('.'))
+            : [],
+        ),
+        columns: customColumns(
+          Array.isArray(version['additionalPrinterColumns'])
+            ? (version['additionalPrinterColumns'] as JsonObject[])
+            : [],
+        ),
         read: (body, unknowns) => readCustom(body, schema, { group, version: textOf(version['name']), kind }, unknowns),
         validate: (object, previous) => customProblems(object, previous, schema),
       };
@@ -199,7 +279,12 @@ export function customTypes(definition: KubeObject): readonly ResourceType[] {
 }
 
 /** Custom resources are sorted maps on the wire, as Go writes them. */
-function readCustom(body: JsonObject, schema: JsonSchema, type: { readonly group: string; readonly version: string; readonly kind: string }, unknowns: { readonly paths: string[] }): JsonObject {
+function readCustom(
+  body: JsonObject,
+  schema: JsonSchema,
+  type: { readonly group: string; readonly version: string; readonly kind: string },
+  unknowns: { readonly paths: string[] },
+): JsonObject {
   const done = pruneAndDefault(body, schema, unknowns);
   const metadata = isObject(done['metadata']) ? done['metadata'] : {};
   const inner = { paths: [] as string[] };
@@ -219,12 +304,21 @@ function sorted(value: Json, isTop = false): Json {
   return found as JsonObject;
 }
 
-function customProblems(object: KubeObject, previous: KubeObject | undefined, schema: JsonSchema): readonly StatusCause[] {
+function customProblems(
+  object: KubeObject,
+  previous: KubeObject | undefined,
+  schema: JsonSchema,
+): readonly StatusCause[] {
   const found = validateSchema(object, schema, '', previous);
   if (found.some((problem) => blockingReasons.has(problem.reason ?? '')))
     return [
       ...found,
-      { reason: 'FieldValueInvalid', message: 'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation', field: '<nil>' },
+      {
+        reason: 'FieldValueInvalid',
+        message:
+          'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+        field: '<nil>',
+      },
     ];
   return [...found, ...validateRules(object, schema, '', previous, true)];
 }

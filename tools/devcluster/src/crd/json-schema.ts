@@ -63,5 +63,7 @@ export function keepsUnknown(schema: JsonSchema): boolean {
 export function itemKey(schema: JsonSchema, item: Json): string | undefined {
   const keys = schema['x-kubernetes-list-map-keys'];
   if (schema['x-kubernetes-list-type'] !== 'map' || keys === undefined) return undefined;
-  return JSON.stringify(keys.map((key) => String((item as JsonObject | null)?.[key] ?? schema.items?.properties?.[key]?.default ?? '')));
+  return JSON.stringify(
+    keys.map((key) => String((item as JsonObject | null)?.[key] ?? schema.items?.properties?.[key]?.default ?? '')),
+  );
 }

@@ -2,14 +2,28 @@ import { type Json, type JsonObject, type MutableJson, isObject } from '../objec
 import { type JsonSchema, keepsUnknown, propertySchema } from './json-schema.js';
 
 /** Removes what the schema does not know, and names it; sets the defaults it declares. */
-export function pruneAndDefault(object: JsonObject, schema: JsonSchema, unknowns: { readonly paths: string[] }): JsonObject {
+export function pruneAndDefault(
+  object: JsonObject,
+  schema: JsonSchema,
+  unknowns: { readonly paths: string[] },
+): JsonObject {
   return pruned(object, schema, '', unknowns, true) as JsonObject;
 }
 
-function pruned(value: Json, schema: JsonSchema, path: string, unknowns: { readonly paths: string[] }, isResource: boolean): Json {
+function pruned(
+  value: Json,
+  schema: JsonSchema,
+  path: string,
+  unknowns: { readonly paths: string[] },
+  isResource: boolean,
+): Json {
   if (Array.isArray(value)) {
     const items = schema.items;
-    return items === undefined ? value : (value as readonly Json[]).map((item, index) => pruned(defaulted(item, items), items, `${path}[${index}]`, unknowns, false));
+    return items === undefined
+      ? value
+      : (value as readonly Json[]).map((item, index) =>
+          pruned(defaulted(item, items), items, `${path}[${index}]`, unknowns, false),
+        );
   }
   if (!isObject(value)) return value;
   const found: MutableJson = {};
@@ -23,11 +37,13 @@ function pruned(value: Json, schema: JsonSchema, path: string, unknowns: { reado
       // An explicit null of a field that allows none counts as absent, so that its default applies.
       if (child === null && inner.nullable !== true && inner.default !== undefined) continue;
       found[name] = pruned(child, inner, at, unknowns, false);
-    } else if (keepsUnknown(schema) || (schema.type === undefined && schema.properties === undefined)) found[name] = child;
+    } else if (keepsUnknown(schema) || (schema.type === undefined && schema.properties === undefined))
+      found[name] = child;
     else unknowns.paths.push(at);
   }
   for (const [name, inner] of Object.entries(schema.properties ?? {})) {
-    if (found[name] === undefined && inner.default !== undefined) found[name] = pruned(inner.default, inner, `${path}.${name}`, unknowns, false);
+    if (found[name] === undefined && inner.default !== undefined)
+      found[name] = pruned(inner.default, inner, `${path}.${name}`, unknowns, false);
   }
   return found as JsonObject;
 }

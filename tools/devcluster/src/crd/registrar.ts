@@ -20,7 +20,9 @@ export function watchDefinitions(core: Core, onRemoved: (type: ResourceType) => 
     const name = object.metadata.name ?? '';
     const before = typesByName.get(name) ?? [];
     if (change === 'DELETED') {
-      for (const old of before) for (const entry of core.store.collection(old.storage).entries()) deleteObject(core, old, entry.object.metadata.namespace, entry.object.metadata.name ?? '', options);
+      for (const old of before)
+        for (const entry of core.store.collection(old.storage).entries())
+          deleteObject(core, old, entry.object.metadata.namespace, entry.object.metadata.name ?? '', options);
       for (const old of before) {
         core.catalog.remove(old);
         core.store.dropCollection(old.storage);

@@ -7,7 +7,11 @@ import { type JsonSchema, keepsUnknown } from './json-schema.js';
  * select chains that begin at `self`, `oldSelf` or a macro variable and says the same.
  */
 export function undefinedFieldIn(source: string, self: JsonSchema): string | undefined {
-  const parsed = new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false, enableOptionalTypes: true }).parse(source);
+  const parsed = new Environment({
+    unlistedVariablesAreDyn: true,
+    homogeneousAggregateLiterals: false,
+    enableOptionalTypes: true,
+  }).parse(source);
   const problems: string[] = [];
   infer(parsed.ast, { self, oldSelf: self }, problems);
   return problems[0];
@@ -29,7 +33,9 @@ function infer(node: ASTNode, scope: Scope, problems: string[]): JsonSchema | un
     case '[]': {
       const schema = infer(node.args[0], scope, problems);
       infer(node.args[1], scope, problems);
-      return schema?.items ?? (typeof schema?.additionalProperties === 'object' ? schema.additionalProperties : undefined);
+      return (
+        schema?.items ?? (typeof schema?.additionalProperties === 'object' ? schema.additionalProperties : undefined)
+      );
     }
     case 'rcall': {
       const [name, receiver, args] = node.args;
@@ -76,7 +82,8 @@ function infer(node: ASTNode, scope: Scope, problems: string[]): JsonSchema | un
 function select(schema: JsonSchema, name: string, problems: string[]): JsonSchema | undefined {
   if (schema.type !== 'object' || schema['x-kubernetes-embedded-resource'] === true) return undefined;
   if (typeof schema.additionalProperties === 'object') return schema.additionalProperties;
-  for (const [declared, inner] of Object.entries(schema.properties ?? {})) if (escapeName(declared) === name) return inner;
+  for (const [declared, inner] of Object.entries(schema.properties ?? {}))
+    if (escapeName(declared) === name) return inner;
   if (schema.properties?.['metadata'] === undefined || name !== 'metadata') {
     if (!(keepsUnknown(schema) && schema.properties === undefined)) problems.push(`undefined field '${name}'`);
   }

@@ -8,7 +8,13 @@ import { shown } from './schema-validation.js';
  * Evaluates the `x-kubernetes-validations` of a value and everything below it. A rule that mentions `oldSelf` runs only
  * where there is a comparable old value; one that does not is forgiven where nothing changed.
  */
-export function validateRules(value: Json | undefined, schema: JsonSchema, path: string, before: Json | undefined, isResource = false): StatusCause[] {
+export function validateRules(
+  value: Json | undefined,
+  schema: JsonSchema,
+  path: string,
+  before: Json | undefined,
+  isResource = false,
+): StatusCause[] {
   if (value === undefined || value === null) return [];
   const found: StatusCause[] = [];
   const rules = schema['x-kubernetes-validations'] ?? [];
@@ -17,16 +23,24 @@ export function validateRules(value: Json | undefined, schema: JsonSchema, path:
     const oldSelf = before === undefined || before === null ? undefined : toCel(before, schema, isResource);
     for (const rule of rules) {
       const problem = evaluate(rule, self, oldSelf, value, schema, path);
-      if (problem !== undefined && (compileRule(rule.rule).usesOldSelf || before === undefined || !isEqual(value, before))) found.push(problem);
+      if (
+        problem !== undefined &&
+        (compileRule(rule.rule).usesOldSelf || before === undefined || !isEqual(value, before))
+      )
+        found.push(problem);
     }
   }
   if (Array.isArray(value)) {
     const items = schema.items;
     if (items === undefined) return found;
-    const beforeByKey = new Map((Array.isArray(before) ? (before as readonly Json[]) : []).map((item) => [itemKey(schema, item) ?? '', item]));
+    const beforeByKey = new Map(
+      (Array.isArray(before) ? (before as readonly Json[]) : []).map((item) => [itemKey(schema, item) ?? '', item]),
+    );
     for (const [index, item] of (value as readonly Json[]).entries()) {
       const key = itemKey(schema, item);
-      found.push(...validateRules(item, items, `${path}[${index}]`, key === undefined ? undefined : beforeByKey.get(key)));
+      found.push(
+        ...validateRules(item, items, `${path}[${index}]`, key === undefined ? undefined : beforeByKey.get(key)),
+      );
     }
   } else if (isObject(value)) {
     for (const [name, child] of Object.entries(value)) {
@@ -40,7 +54,14 @@ export function validateRules(value: Json | undefined, schema: JsonSchema, path:
   return found;
 }
 
-function evaluate(rule: ValidationRule, self: unknown, oldSelf: unknown, value: Json, schema: JsonSchema, path: string): StatusCause | undefined {
+function evaluate(
+  rule: ValidationRule,
+  self: unknown,
+  oldSelf: unknown,
+  value: Json,
+  schema: JsonSchema,
+  path: string,
+): StatusCause | undefined {
   const field = rule.fieldPath === undefined ? path : `${path}${rule.fieldPath}`;
   const compiled = compileRule(rule.rule);
   if (compiled.usesOldSelf && oldSelf === undefined && rule.optionalOldSelf !== true) return undefined;
@@ -48,7 +69,11 @@ function evaluate(rule: ValidationRule, self: unknown, oldSelf: unknown, value: 
   try {
     result = compiled.evaluate(self, oldSelf);
   } catch (fault) {
-    return { reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(schema.type ?? 'object')}: ${faultText(fault)} evaluating rule: ${rule.message?.trim() ?? rule.rule.trim()}`, field: path };
+    return {
+      reason: 'FieldValueInvalid',
+      message: `Invalid value: ${JSON.stringify(schema.type ?? 'object')}: ${faultText(fault)} evaluating rule: ${rule.message?.trim() ?? rule.rule.trim()}`,
+      field: path,
+    };
   }
   if (result === true) return undefined;
   const detail = messageOf(rule, self, oldSelf);
@@ -80,6 +105,7 @@ function messageOf(rule: ValidationRule, self: unknown, oldSelf: unknown): strin
 /** In the words of cel-go where they differ. */
 function faultText(fault: unknown): string {
   const text = fault instanceof Error ? (fault.message.split('\n')[0] ?? '') : String(fault);
-  if (text.startsWith('Invalid duration string')) return "type conversion error from 'string' to 'google.protobuf.Duration'";
+  if (text.startsWith('Invalid duration string'))
+    return "type conversion error from 'string' to 'google.protobuf.Duration'";
   return text.replace(/^No such key/, 'no such key');
 }

@@ -2,7 +2,12 @@ import { metadataShape, shapeOfType } from '../schema/builtin.js';
 import { type Field, type ScalarType, type Shape, anyShape } from '../schema/shape.js';
 import { type JsonSchema, keepsUnknown } from './json-schema.js';
 
-const scalarByType: Readonly<Record<string, ScalarType>> = { string: 'string', integer: 'int', number: 'double', boolean: 'bool' };
+const scalarByType: Readonly<Record<string, ScalarType>> = {
+  string: 'string',
+  integer: 'int',
+  number: 'double',
+  boolean: 'bool',
+};
 const shapes = new WeakMap<JsonSchema, Shape>();
 
 /** How values of a schema merge and who can own which part. */
@@ -21,7 +26,11 @@ function makeShape(schema: JsonSchema): Shape {
     const listType = schema['x-kubernetes-list-type'] ?? 'atomic';
     const items = schema.items;
     const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-    const keyDefaults = Object.fromEntries(keys.flatMap((key) => (typeof items?.properties?.[key]?.default === 'string' ? [[key, items.properties[key].default]] : [])));
+    const keyDefaults = Object.fromEntries(
+      keys.flatMap((key) =>
+        typeof items?.properties?.[key]?.default === 'string' ? [[key, items.properties[key].default]] : [],
+      ),
+    );
     return {
       kind: 'list',
       atomic: listType === 'atomic',
@@ -33,8 +42,11 @@ function makeShape(schema: JsonSchema): Shape {
   if (schema.type === 'object') {
     const atomic = schema['x-kubernetes-map-type'] === 'atomic';
     const extra = schema.additionalProperties;
-    if (schema.properties === undefined && typeof extra === 'object') return { kind: 'map', atomic, item: () => shapeOfSchema(extra) };
-    const fields = new Map(Object.entries(schema.properties ?? {}).map(([name, inner]) => [name, field(name, () => shapeOfSchema(inner))]));
+    if (schema.properties === undefined && typeof extra === 'object')
+      return { kind: 'map', atomic, item: () => shapeOfSchema(extra) };
+    const fields = new Map(
+      Object.entries(schema.properties ?? {}).map(([name, inner]) => [name, field(name, () => shapeOfSchema(inner))]),
+    );
     return { kind: 'object', atomic, fields, keepsUnknown: keepsUnknown(schema) };
   }
   const scalar = scalarByType[schema.type ?? ''];

@@ -12,15 +12,24 @@ export interface DiscoveryAnswer {
 }
 
 /** `/api`, `/apis`: aggregated when it is asked for and switched on, classic otherwise. */
-export function rootDiscovery(catalog: Catalog, path: '/api' | '/apis', accept: string | undefined, faults: Faults): DiscoveryAnswer {
+export function rootDiscovery(
+  catalog: Catalog,
+  path: '/api' | '/apis',
+  accept: string | undefined,
+  faults: Faults,
+): DiscoveryAnswer {
   const wanted = parseAccept(accept);
-  const isAggregated = (range: (typeof wanted)[number]) => range.parameters['g'] === 'apidiscovery.k8s.io' && range.parameters['as'] === 'APIGroupDiscoveryList';
+  const isAggregated = (range: (typeof wanted)[number]) =>
+    range.parameters['g'] === 'apidiscovery.k8s.io' && range.parameters['as'] === 'APIGroupDiscoveryList';
   for (const range of wanted) {
     if (range.type !== 'application/json' && range.type !== '*/*') continue;
     if (!isAggregated(range)) return { body: classicRoot(catalog, path), contentType: 'application/json' };
     const version = range.parameters['v'] ?? 'v2';
     if (!faults.aggregatedDiscovery || (version !== 'v2' && version !== 'v2beta1')) continue;
-    return { body: aggregated(catalog, path, version, faults), contentType: `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList` };
+    return {
+      body: aggregated(catalog, path, version, faults),
+      contentType: `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
+    };
   }
   if (wanted.length === 0) return { body: classicRoot(catalog, path), contentType: 'application/json' };
   throw refuse.notAcceptable(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']);
@@ -36,14 +45,22 @@ function aggregated(catalog: Catalog, path: '/api' | '/apis', version: string, f
       metadata: group === '' ? {} : { name: group },
       versions: versions.map((name) => {
         const isBroken = faults.isGroupBroken(group);
-        return { version: name, freshness: isBroken ? 'Stale' : 'Current', ...(isBroken ? {} : { resources: catalog.typesOf(group, name).map(aggregatedResource) }) };
+        return {
+          version: name,
+          freshness: isBroken ? 'Stale' : 'Current',
+          ...(isBroken ? {} : { resources: catalog.typesOf(group, name).map(aggregatedResource) }),
+        };
       }),
     })),
   };
 }
 
 function aggregatedResource(type: ResourceType): JsonObject {
-  const subresources = builtinSubresources(type).map(({ name, kind, verbs }) => ({ subresource: name, responseKind: { group: kind.group, version: kind.version, kind: kind.kind }, verbs }));
+  const subresources = builtinSubresources(type).map(({ name, kind, verbs }) => ({
+    subresource: name,
+    responseKind: { group: kind.group, version: kind.version, kind: kind.kind },
+    verbs,
+  }));
   return {
     resource: type.plural,
     responseKind: { group: type.group, version: type.version, kind: type.kind },
@@ -58,7 +75,14 @@ function aggregatedResource(type: ResourceType): JsonObject {
 
 function classicRoot(catalog: Catalog, path: '/api' | '/apis'): JsonObject {
   if (path === '/api') return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: catalog.groups().filter(({ group }) => group !== '').map(groupBody) };
+  return {
+    kind: 'APIGroupList',
+    apiVersion: 'v1',
+    groups: catalog
+      .groups()
+      .filter(({ group }) => group !== '')
+      .map(groupBody),
+  };
 }
 
 function groupBody({ group, versions }: { readonly group: string; readonly versions: readonly string[] }): JsonObject {
@@ -96,7 +120,9 @@ export function versionDiscovery(catalog: Catalog, group: string, version: strin
         name: `${type.plural}/${name}`,
         singularName: '',
         namespaced: type.namespaced,
-        ...(kind.group === type.group && kind.version === type.version ? {} : { group: kind.group, version: kind.version }),
+        ...(kind.group === type.group && kind.version === type.version
+          ? {}
+          : { group: kind.group, version: kind.version }),
         kind: kind.kind,
         verbs,
       })),

@@ -28,14 +28,23 @@ export function openApiDocument(catalog: Catalog, group: string, version: string
   const schemas: Record<string, JsonObject> = {};
   for (const type of types) {
     const kind = { group: type.group, version: type.version, kind: type.kind };
-    paths[`${base}/${type.namespaced ? 'namespaces/{namespace}/' : ''}${type.plural}/{name}`] = { patch: patchOperation(type, kind) };
-    schemas[`${group === '' ? 'core' : group}.${version}.${type.kind}`] = { type: 'object', 'x-kubernetes-group-version-kind': [kind] };
+    paths[`${base}/${type.namespaced ? 'namespaces/{namespace}/' : ''}${type.plural}/{name}`] = {
+      patch: patchOperation(type, kind),
+    };
+    schemas[`${group === '' ? 'core' : group}.${version}.${type.kind}`] = {
+      type: 'object',
+      'x-kubernetes-group-version-kind': [kind],
+    };
   }
   return { openapi: '3.0.0', info: { title: 'devcluster', version: 'v1.36.0' }, paths, components: { schemas } };
 }
 
 function patchOperation(type: ResourceType, kind: JsonObject): JsonObject {
-  const parameters = ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) => ({ name, in: 'query', schema: { type: name === 'force' ? 'boolean' : 'string', uniqueItems: true } }));
+  const parameters = ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) => ({
+    name,
+    in: 'query',
+    schema: { type: name === 'force' ? 'boolean' : 'string', uniqueItems: true },
+  }));
   return {
     operationId: `patch${type.kind}`,
     'x-kubernetes-action': 'patch',

@@ -19,14 +19,30 @@ export function compare(before: Json | undefined, after: Json | undefined, shape
   return found;
 }
 
-function walk(before: Json | undefined, after: Json | undefined, shape: Shape, isAlways: boolean, changed: FieldSet, removed: FieldSet): void {
+function walk(
+  before: Json | undefined,
+  after: Json | undefined,
+  shape: Shape,
+  isAlways: boolean,
+  changed: FieldSet,
+  removed: FieldSet,
+): void {
   if (before === undefined || after === undefined) {
     const value = after ?? before;
     if (value === undefined) return;
     const side = after === undefined ? removed : changed;
     const isContainer = isGranular(value, shape);
     if (!isAlways || !(isContainer || isZero(value))) side.isMember = true;
-    if (isContainer) for (const step of stepsOf(value, shape)) walkInto(step, after === undefined ? step.value : undefined, after === undefined ? undefined : step.value, isAlways && step.isAlways, changed, removed);
+    if (isContainer)
+      for (const step of stepsOf(value, shape))
+        walkInto(
+          step,
+          after === undefined ? step.value : undefined,
+          after === undefined ? undefined : step.value,
+          isAlways && step.isAlways,
+          changed,
+          removed,
+        );
     return;
   }
   if (!isGranular(before, shape) || !isGranular(after, shape) || Array.isArray(before) !== Array.isArray(after)) {
@@ -43,10 +59,23 @@ function walk(before: Json | undefined, after: Json | undefined, shape: Shape, i
 
 /** What Go writes for nothing. */
 function isZero(value: Json): boolean {
-  return value === null || value === '' || value === 0 || value === false || (isObject(value) && Object.keys(value).length === 0);
+  return (
+    value === null ||
+    value === '' ||
+    value === 0 ||
+    value === false ||
+    (isObject(value) && Object.keys(value).length === 0)
+  );
 }
 
-function walkInto(step: Step, before: Json | undefined, after: Json | undefined, isAlways: boolean, changed: FieldSet, removed: FieldSet): void {
+function walkInto(
+  step: Step,
+  before: Json | undefined,
+  after: Json | undefined,
+  isAlways: boolean,
+  changed: FieldSet,
+  removed: FieldSet,
+): void {
   const inner = { changed: new FieldSet(), removed: new FieldSet() };
   walk(before, after, step.shape, isAlways, inner.changed, inner.removed);
   if (!inner.changed.isEmpty) changed.children.set(step.step, changed.child(step.step).union(inner.changed));
@@ -71,9 +100,19 @@ export function fieldSetOf(value: Json, shape: Shape): FieldSet {
 const unowned: readonly (readonly string[])[] = [
   ['f:apiVersion'],
   ['f:kind'],
-  ...['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion', 'deletionTimestamp', 'deletionGracePeriodSeconds'].map(
-    (name) => ['f:metadata', `f:${name}`],
-  ),
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'clusterName',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  ].map((name) => ['f:metadata', `f:${name}`]),
 ];
 
 /** Nobody owns what the server itself writes into every object. */
@@ -82,7 +121,10 @@ export function withoutUnowned(set: FieldSet): FieldSet {
   for (const path of unowned) {
     let at = gone;
     for (const step of path) at = at.child(step);
-    markAll(at, path.reduce<FieldSet | undefined>((found, step) => found?.children.get(step), set));
+    markAll(
+      at,
+      path.reduce<FieldSet | undefined>((found, step) => found?.children.get(step), set),
+    );
   }
   const metadata = set.children.get('f:metadata');
   const rest = set.difference(gone);
@@ -101,4 +143,3 @@ function markAll(gone: FieldSet, present: FieldSet | undefined): void {
   gone.isMember = true;
   for (const [step, child] of present?.children ?? []) markAll(gone.child(step), child);
 }
-

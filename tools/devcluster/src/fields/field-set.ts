@@ -26,7 +26,8 @@ export class FieldSet {
   toFieldsV1(): JsonObject {
     const found: MutableJson = {};
     if (this.isMember && this.children.size > 0) found['.'] = {};
-    for (const step of [...this.children.keys()].sort()) found[step] = (this.children.get(step) as FieldSet).toFieldsV1();
+    for (const step of [...this.children.keys()].sort())
+      found[step] = (this.children.get(step) as FieldSet).toFieldsV1();
     return found as JsonObject;
   }
 
@@ -47,7 +48,8 @@ export class FieldSet {
   union(other: FieldSet): FieldSet {
     const found = new FieldSet();
     found.isMember = this.isMember || other.isMember;
-    for (const [step, child] of this.children) found.children.set(step, other.children.has(step) ? child.union(other.children.get(step) as FieldSet) : child);
+    for (const [step, child] of this.children)
+      found.children.set(step, other.children.has(step) ? child.union(other.children.get(step) as FieldSet) : child);
     for (const [step, child] of other.children) if (!this.children.has(step)) found.children.set(step, child);
     return found;
   }
@@ -87,7 +89,8 @@ export class FieldSet {
   /** Every member, as the API server writes paths: `.spec.containers[name="c"].image`. */
   paths(prefix = ''): string[] {
     const found = this.isMember && prefix !== '' ? [prefix] : [];
-    for (const step of [...this.children.keys()].sort()) found.push(...(this.children.get(step) as FieldSet).paths(prefix + stepText(step)));
+    for (const step of [...this.children.keys()].sort())
+      found.push(...(this.children.get(step) as FieldSet).paths(prefix + stepText(step)));
     return found;
   }
 }

@@ -41,10 +41,17 @@ export function withManaged(object: KubeObject, entries: readonly ManagedEntry[]
     .filter((entry) => !entry.fields.isEmpty)
     .sort(
       (a, b) =>
-        compareText(a.operation, b.operation) || compareText(a.time ?? '', b.time ?? '') || compareText(a.manager, b.manager) || compareText(a.apiVersion, b.apiVersion) || compareText(a.subresource, b.subresource),
+        compareText(a.operation, b.operation) ||
+        compareText(a.time ?? '', b.time ?? '') ||
+        compareText(a.manager, b.manager) ||
+        compareText(a.apiVersion, b.apiVersion) ||
+        compareText(a.subresource, b.subresource),
     )
     .map(toJson);
-  return { ...object, metadata: (list.length === 0 ? metadata : { ...metadata, managedFields: list }) as KubeObject['metadata'] };
+  return {
+    ...object,
+    metadata: (list.length === 0 ? metadata : { ...metadata, managedFields: list }) as KubeObject['metadata'],
+  };
 }
 
 function compareText(a: string, b: string): number {
@@ -61,11 +68,21 @@ function toJson(entry: ManagedEntry): JsonObject {
 }
 
 export function isSameWriter(entry: ManagedEntry, writer: Writer, operation: ManagedEntry['operation']): boolean {
-  return entry.operation === operation && entry.manager === writer.manager && entry.subresource === writer.subresource && (operation === 'Apply' || entry.apiVersion === writer.apiVersion);
+  return (
+    entry.operation === operation &&
+    entry.manager === writer.manager &&
+    entry.subresource === writer.subresource &&
+    (operation === 'Apply' || entry.apiVersion === writer.apiVersion)
+  );
 }
 
 /** Ownership after a write that is no apply: what it changed it owns, what it removed nobody owns. */
-export function afterUpdate(live: KubeObject | undefined, next: KubeObject, writer: Writer, shape: Shape): ManagedEntry[] {
+export function afterUpdate(
+  live: KubeObject | undefined,
+  next: KubeObject,
+  writer: Writer,
+  shape: Shape,
+): ManagedEntry[] {
   const { changed, removed } = compare(live === undefined ? undefined : stripManaged(live), stripManaged(next), shape);
   const taken = withoutUnowned(changed);
   const entries: ManagedEntry[] = [];
@@ -74,7 +91,15 @@ export function afterUpdate(live: KubeObject | undefined, next: KubeObject, writ
     if (isSameWriter(entry, writer, 'Update')) mine = { ...entry, fields: entry.fields.difference(removed) };
     else entries.push({ ...entry, fields: entry.fields.difference(removed).difference(taken) });
   }
-  if (!taken.isEmpty) mine = { manager: writer.manager, operation: 'Update', apiVersion: writer.apiVersion, time: writer.time, subresource: writer.subresource, fields: (mine?.fields ?? new FieldSet()).union(taken) };
+  if (!taken.isEmpty)
+    mine = {
+      manager: writer.manager,
+      operation: 'Update',
+      apiVersion: writer.apiVersion,
+      time: writer.time,
+      subresource: writer.subresource,
+      fields: (mine?.fields ?? new FieldSet()).union(taken),
+    };
   return mine === undefined ? entries : [...entries, mine];
 }
 

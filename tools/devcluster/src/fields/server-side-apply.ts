@@ -1,4 +1,12 @@
-import { type Json, type JsonObject, type KubeObject, type MutableJson, groupVersionOf, isEqual, isObject } from '../object.js';
+import {
+  type Json,
+  type JsonObject,
+  type KubeObject,
+  type MutableJson,
+  groupVersionOf,
+  isEqual,
+  isObject,
+} from '../object.js';
 import { type Shape, childShape, itemShape } from '../schema/shape.js';
 import { ApiError } from '../status.js';
 import { compare, fieldSetOf, withoutUnowned } from './comparison.js';
@@ -15,7 +23,13 @@ export interface Applied {
  * Server-side apply: the configuration is merged into the live object, fields this manager applied before and no longer
  * mentions are removed unless somebody else owns them, and a different value owned by somebody else is a conflict.
  */
-export function serverSideApply(live: KubeObject | undefined, config: KubeObject, writer: Writer, force: boolean, shape: Shape): Applied {
+export function serverSideApply(
+  live: KubeObject | undefined,
+  config: KubeObject,
+  writer: Writer,
+  force: boolean,
+  shape: Shape,
+): Applied {
   const base = live === undefined ? undefined : stripManaged(live);
   const intent = dropNulls(config) as KubeObject;
   refuseUndeclared(intent, shape);
@@ -32,14 +46,20 @@ export function serverSideApply(live: KubeObject | undefined, config: KubeObject
   if (conflicts.length > 0 && !force) throw conflictError(conflicts);
 
   const owned = others.reduce((set, entry) => set.union(entry.fields), new FieldSet());
-  const pruned = mine === undefined ? merged : (prune(merged, { mine: mine.fields, wanted, owned }, shape) as KubeObject);
+  const pruned =
+    mine === undefined ? merged : (prune(merged, { mine: mine.fields, wanted, owned }, shape) as KubeObject);
   const gone = base === undefined ? new FieldSet() : compare(base, pruned, shape).removed;
   const remaining = others.map((entry) => {
     const taken = conflicts.find((conflict) => conflict.entry === entry)?.paths;
     const fields = entry.fields.difference(gone);
     return { ...entry, fields: taken === undefined ? fields : fields.difference(taken) };
   });
-  const isSame = mine !== undefined && mine.fields.equals(wanted) && mine.apiVersion === writer.apiVersion && base !== undefined && isEqual(base, pruned);
+  const isSame =
+    mine !== undefined &&
+    mine.fields.equals(wanted) &&
+    mine.apiVersion === writer.apiVersion &&
+    base !== undefined &&
+    isEqual(base, pruned);
   const entry: ManagedEntry = {
     manager: writer.manager,
     operation: 'Apply',
@@ -85,12 +105,14 @@ function dropNulls(value: Json): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(dropNulls);
   if (!isObject(value)) return value;
   const found: MutableJson = {};
-  for (const [key, child] of Object.entries(value)) if (child !== null && child !== undefined) found[key] = dropNulls(child);
+  for (const [key, child] of Object.entries(value))
+    if (child !== null && child !== undefined) found[key] = dropNulls(child);
   return found as JsonObject;
 }
 
 function merge(live: Json, config: Json, shape: Shape): Json {
-  if (!isGranular(live, shape) || !isGranular(config, shape) || Array.isArray(live) !== Array.isArray(config)) return config;
+  if (!isGranular(live, shape) || !isGranular(config, shape) || Array.isArray(live) !== Array.isArray(config))
+    return config;
   if (Array.isArray(live)) {
     const result: Json[] = [...(live as readonly Json[])];
     for (const item of config as readonly Json[]) {
@@ -126,12 +148,16 @@ function prune(value: Json, claims: Claims, shape: Shape): Json {
     const wanted = claims.wanted?.children.get(step);
     const owned = claims.owned?.children.get(step);
     // Below a part that went, only what others own comes back.
-    if (claims.wanted === undefined) return owned === undefined ? [] : [prune(child, { mine: mine ?? new FieldSet(), wanted: undefined, owned }, inner)];
+    if (claims.wanted === undefined)
+      return owned === undefined
+        ? []
+        : [prune(child, { mine: mine ?? new FieldSet(), wanted: undefined, owned }, inner)];
     if (mine === undefined) return [child];
     if (wanted === undefined) return owned === undefined ? [] : [prune(child, { mine, wanted, owned }, inner)];
     return [prune(child, { mine, wanted, owned }, inner)];
   };
-  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((item) => keep(itemStep(item, shape), item, itemShape(shape)));
+  if (Array.isArray(value))
+    return (value as readonly Json[]).flatMap((item) => keep(itemStep(item, shape), item, itemShape(shape)));
   const found: MutableJson = {};
   for (const [key, child] of Object.entries(value as JsonObject)) {
     if (child === undefined) continue;
@@ -142,10 +168,14 @@ function prune(value: Json, claims: Claims, shape: Shape): Json {
 }
 
 function conflictError(conflicts: readonly { readonly entry: ManagedEntry; readonly paths: FieldSet }[]): ApiError {
-  const rows = conflicts.flatMap(({ entry, paths }) => paths.paths().map((path) => ({ manager: managerText(entry), path })));
+  const rows = conflicts.flatMap(({ entry, paths }) =>
+    paths.paths().map((path) => ({ manager: managerText(entry), path })),
+  );
   const first = rows[0];
   const byManager = [...new Set(rows.map((row) => row.manager))].map((manager) =>
-    [`conflicts with ${manager}:`, ...rows.filter((row) => row.manager === manager).map((row) => `- ${row.path}`)].join('\n'),
+    [`conflicts with ${manager}:`, ...rows.filter((row) => row.manager === manager).map((row) => `- ${row.path}`)].join(
+      '\n',
+    ),
   );
   return new ApiError({
     code: 409,
@@ -154,7 +184,13 @@ function conflictError(conflicts: readonly { readonly entry: ManagedEntry; reado
       rows.length === 1 && first !== undefined
         ? `Apply failed with 1 conflict: conflict with ${first.manager}: ${first.path}`
         : `Apply failed with ${rows.length} conflicts: ${byManager.join('\n')}`,
-    details: { causes: rows.map((row) => ({ reason: 'FieldManagerConflict', message: `conflict with ${row.manager}`, field: row.path })) },
+    details: {
+      causes: rows.map((row) => ({
+        reason: 'FieldManagerConflict',
+        message: `conflict with ${row.manager}`,
+        field: row.path,
+      })),
+    },
   });
 }
 

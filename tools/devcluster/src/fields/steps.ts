@@ -34,13 +34,25 @@ export function itemStep(item: Json, shape: Shape): string {
 export function stepsOf(value: JsonObject | readonly Json[], shape: Shape): Step[] {
   if (Array.isArray(value)) {
     const list = value as readonly Json[];
-    return list.map((item) => ({ step: itemStep(item, shape), value: item, shape: itemShape(shape), isDeclared: false, isAlways: false }));
+    return list.map((item) => ({
+      step: itemStep(item, shape),
+      value: item,
+      shape: itemShape(shape),
+      isDeclared: false,
+      isAlways: false,
+    }));
   }
   const found: Step[] = [];
   for (const [name, child] of Object.entries(value as JsonObject)) {
     if (child === undefined) continue;
     const field = shape.fields?.get(name);
-    found.push({ step: `f:${name}`, value: child, shape: childShape(shape, name), isDeclared: field !== undefined, isAlways: field?.always === true });
+    found.push({
+      step: `f:${name}`,
+      value: child,
+      shape: childShape(shape, name),
+      isDeclared: field !== undefined,
+      isAlways: field?.always === true,
+    });
   }
   return found;
 }

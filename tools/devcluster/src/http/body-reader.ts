@@ -35,8 +35,16 @@ export function readObjectBody(bytes: Buffer, mediaType: string, parseYaml: Pars
         : mediaType === '' || mediaType === 'application/json'
           ? jsonBody(bytes, kind)
           : undefined;
-  if (found === undefined) throw refuse.unsupportedMediaType(mediaType, ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']);
-  if (!isObject(found)) throw refuse.badRequest(`the body must be a ${kind === '' ? 'JSON object' : kind}, found ${Array.isArray(found) ? 'a list' : typeof found}`);
+  if (found === undefined)
+    throw refuse.unsupportedMediaType(mediaType, [
+      'application/json',
+      'application/yaml',
+      'application/vnd.kubernetes.protobuf',
+    ]);
+  if (!isObject(found))
+    throw refuse.badRequest(
+      `the body must be a ${kind === '' ? 'JSON object' : kind}, found ${Array.isArray(found) ? 'a list' : typeof found}`,
+    );
   return found;
 }
 
@@ -45,8 +53,11 @@ export function jsonBody(bytes: Buffer, kind: string): Json {
     return parseJson(bytes.toString());
   } catch (fault) {
     // The parser's own words may quote the body: only their first clause goes out.
-    const why = fault instanceof SyntaxError ? (/^[A-Za-z ]+/.exec(fault.message)?.[0].trim() ?? 'not JSON') : 'not JSON';
-    throw refuse.badRequest(`the object provided is unrecognized (must be of type ${kind === '' ? 'object' : kind}): couldn't get version/kind; json parse error: ${why}`);
+    const why =
+      fault instanceof SyntaxError ? (/^[A-Za-z ]+/.exec(fault.message)?.[0].trim() ?? 'not JSON') : 'not JSON';
+    throw refuse.badRequest(
+      `the object provided is unrecognized (must be of type ${kind === '' ? 'object' : kind}): couldn't get version/kind; json parse error: ${why}`,
+    );
   }
 }
 

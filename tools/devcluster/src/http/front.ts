@@ -50,7 +50,10 @@ export class Front {
       void done.finally(() => this.#inFlight.delete(done));
     };
     const { tls } = this.#options;
-    const server = tls === undefined ? http.createServer(listener) : https.createServer({ cert: tls.certificate, key: tls.key }, listener);
+    const server =
+      tls === undefined
+        ? http.createServer(listener)
+        : https.createServer({ cert: tls.certificate, key: tls.key }, listener);
     // Watches live for minutes and are silent most of the time.
     server.requestTimeout = 0;
     server.keepAliveTimeout = 180_000;
@@ -118,18 +121,39 @@ export class Front {
       if (info.kind === 'resource' && user !== undefined) {
         const mediaType = mediaTypeOf(request);
         const parseYaml = mediaType.includes('yaml') ? await this.#options.loadYaml() : notYaml;
-        handleResource(this.#services, { info, query: url.searchParams, user, userAgent, accept: request.headers.accept, mediaType, body, parseYaml }, reply);
+        handleResource(
+          this.#services,
+          {
+            info,
+            query: url.searchParams,
+            user,
+            userAgent,
+            accept: request.headers.accept,
+            mediaType,
+            body,
+            parseYaml,
+          },
+          reply,
+        );
         return;
       }
       this.#path(info as PathRequest, request, reply);
     } catch (fault) {
       if (response.destroyed) return;
-      reply.refuse(fault instanceof ApiError ? fault : refuse.internal(fault instanceof Error ? fault.message : 'unknown fault'));
+      reply.refuse(
+        fault instanceof ApiError ? fault : refuse.internal(fault instanceof Error ? fault.message : 'unknown fault'),
+      );
     }
   }
 
   /** @returns whether the request goes on as usual */
-  async #bad(request: IncomingMessage, reply: Reply, info: RequestInfo, url: URL, user: User | undefined): Promise<boolean> {
+  async #bad(
+    request: IncomingMessage,
+    reply: Reply,
+    info: RequestInfo,
+    url: URL,
+    user: User | undefined,
+  ): Promise<boolean> {
     const fault = this.#services.faults.take(info, url.pathname, user);
     if (fault === undefined) return true;
     switch (fault.kind) {
@@ -172,13 +196,25 @@ export class Front {
     if (openApi !== null) {
       const rest = openApi[2]?.split('/') ?? [];
       if (openApi[1] === undefined) return reply.json(200, openApiIndex(catalog));
-      return reply.json(200, openApi[1] === 'api' ? openApiDocument(catalog, '', rest[0] ?? '') : openApiDocument(catalog, rest[0] ?? '', rest[1] ?? ''));
+      return reply.json(
+        200,
+        openApi[1] === 'api'
+          ? openApiDocument(catalog, '', rest[0] ?? '')
+          : openApiDocument(catalog, rest[0] ?? '', rest[1] ?? ''),
+      );
     }
     const core = /^\/api\/([^/]+)$/.exec(path);
     if (core !== null) return reply.json(200, versionDiscovery(catalog, '', core[1] ?? '', faults));
     const group = /^\/apis\/([^/]+)(?:\/([^/]+))?$/.exec(path);
-    if (group !== null) return reply.json(200, group[2] === undefined ? groupDiscovery(catalog, group[1] ?? '') : versionDiscovery(catalog, group[1] ?? '', group[2], faults));
-    if (path === '/') return reply.json(200, { paths: ['/api', '/apis', '/livez', '/openapi/v3', '/readyz', '/version'] });
+    if (group !== null)
+      return reply.json(
+        200,
+        group[2] === undefined
+          ? groupDiscovery(catalog, group[1] ?? '')
+          : versionDiscovery(catalog, group[1] ?? '', group[2], faults),
+      );
+    if (path === '/')
+      return reply.json(200, { paths: ['/api', '/apis', '/livez', '/openapi/v3', '/readyz', '/version'] });
     throw refuse.pageNotFound();
   }
 }
@@ -194,7 +230,17 @@ function isOpenToAll(info: RequestInfo): boolean {
 
 function versionBody(version: string): object {
   const [major = '1', minor = '36'] = version.replace(/^v/, '').split('.');
-  return { major, minor, gitVersion: version, gitCommit: '', gitTreeState: 'clean', buildDate: '1970-01-01T00:00:00Z', goVersion: 'none', compiler: 'none', platform: 'embedded/devcluster' };
+  return {
+    major,
+    minor,
+    gitVersion: version,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: 'none',
+    compiler: 'none',
+    platform: 'embedded/devcluster',
+  };
 }
 
 function statusOf(fault: Extract<Fault, { kind: 'status' }>, info: RequestInfo, user: User | undefined): ApiError {
@@ -209,11 +255,25 @@ function statusOf(fault: Extract<Fault, { kind: 'status' }>, info: RequestInfo, 
   });
 }
 
-const reasonByCode: Readonly<Record<number, string>> = { 404: 'NotFound', 409: 'Conflict', 410: 'Expired', 422: 'Invalid', 500: 'InternalError', 503: 'ServiceUnavailable', 504: 'Timeout' };
+const reasonByCode: Readonly<Record<number, string>> = {
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Expired',
+  422: 'Invalid',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
 
 function forbidden(info: RequestInfo, user: User | undefined): ApiError {
   const name = user?.name ?? 'system:anonymous';
-  if (info.kind === 'path') return new ApiError({ code: 403, reason: 'Forbidden', message: `forbidden: User ${JSON.stringify(name)} cannot ${info.verb} path ${JSON.stringify(info.path)}`, details: {} });
+  if (info.kind === 'path')
+    return new ApiError({
+      code: 403,
+      reason: 'Forbidden',
+      message: `forbidden: User ${JSON.stringify(name)} cannot ${info.verb} path ${JSON.stringify(info.path)}`,
+      details: {},
+    });
   const { verb, resource, subresource, group, namespace } = info as ResourceRequest;
   const where = namespace === undefined ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
   return refuse.forbidden(

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import { stringifyJson } from '../json.js';
-import { ApiError } from '../status.js';
+import type { ApiError } from '../status.js';
 
 /** The answer to one request. */
 export class Reply {
@@ -18,7 +18,9 @@ export class Reply {
     this.#onStatus = onStatus;
     const agent = request.headers['user-agent'] ?? '';
     // As upstream: people with curl get indented JSON.
-    this.#isPretty = url.searchParams.get('pretty') === 'true' || (url.searchParams.get('pretty') === null && /^(curl|Wget|Mozilla\/5\.0)\//.test(agent));
+    this.#isPretty =
+      url.searchParams.get('pretty') === 'true' ||
+      (url.searchParams.get('pretty') === null && /^(curl|Wget|Mozilla\/5\.0)\//.test(agent));
   }
 
   get response(): ServerResponse {
@@ -36,16 +38,28 @@ export class Reply {
     this.#response.setHeader('Audit-Id', typeof sent === 'string' ? sent : randomUUID());
     this.#response.setHeader('Cache-Control', 'no-cache, private');
     this.#response.setHeader('Content-Type', contentType);
-    if (this.#warnings.length > 0) this.#response.setHeader('Warning', this.#warnings.map((text) => `299 - ${JSON.stringify(text.replace(/[^\x20-\x7e]/g, '?'))}`));
+    if (this.#warnings.length > 0)
+      this.#response.setHeader(
+        'Warning',
+        this.#warnings.map((text) => `299 - ${JSON.stringify(text.replace(/[^\x20-\x7e]/g, '?'))}`),
+      );
   }
 
   /** @param body an object, or JSON that is already bytes */
   json(code: number, body: object, contentType = 'application/json'): void {
-    const bytes = Buffer.isBuffer(body) && !this.#isPretty ? body : Buffer.from(stringifyJson(Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body, this.#isPretty ? 2 : 0) + '\n');
+    const bytes =
+      Buffer.isBuffer(body) && !this.#isPretty
+        ? body
+        : Buffer.from(
+            stringifyJson(Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body, this.#isPretty ? 2 : 0) + '\n',
+          );
     this.#head(code, contentType);
     this.#response.setHeader('Vary', 'Accept-Encoding');
     // 131_072: from there on the API server compresses when asked to.
-    const canGzip = this.#request.method === 'GET' && bytes.length > 131_072 && /\bgzip\b/.test(String(this.#request.headers['accept-encoding'] ?? ''));
+    const canGzip =
+      this.#request.method === 'GET' &&
+      bytes.length > 131_072 &&
+      /\bgzip\b/.test(String(this.#request.headers['accept-encoding'] ?? ''));
     if (!canGzip) {
       this.#response.setHeader('Content-Length', bytes.length);
       this.#response.end(this.#request.method === 'HEAD' ? undefined : bytes);

@@ -20,7 +20,10 @@ export type RequestInfo = ResourceRequest | PathRequest;
 const namespaceSubresources = new Set(['status', 'finalize']);
 
 export function parseRequest(method: string, url: URL): RequestInfo {
-  const segments = url.pathname.split('/').filter((segment) => segment !== '').map(decode);
+  const segments = url.pathname
+    .split('/')
+    .filter((segment) => segment !== '')
+    .map(decode);
   const verb = method.toLowerCase();
   const path: PathRequest = { kind: 'path', verb, path: url.pathname };
   const isCore = segments[0] === 'api';
@@ -30,7 +33,11 @@ export function parseRequest(method: string, url: URL): RequestInfo {
   let rest = segments.slice(isCore ? 2 : 3);
   let namespace: string | undefined;
   // `namespaces/x` is the object, `namespaces/x/status` its subresource, everything else is inside of it.
-  if (rest[0] === 'namespaces' && rest.length > 2 && !(rest.length === 3 && namespaceSubresources.has(rest[2] as string))) {
+  if (
+    rest[0] === 'namespaces' &&
+    rest.length > 2 &&
+    !(rest.length === 3 && namespaceSubresources.has(rest[2] as string))
+  ) {
     namespace = rest[1] as string;
     rest = rest.slice(2);
   }

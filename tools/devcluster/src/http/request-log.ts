@@ -31,7 +31,12 @@ export class RequestLog {
   #total = 0;
 
   /** @returns call it with what became known later */
-  record(method: string, url: string, info: RequestInfo, userAgent: string): (known: { readonly user?: string; readonly status?: number }) => void {
+  record(
+    method: string,
+    url: string,
+    info: RequestInfo,
+    userAgent: string,
+  ): (known: { readonly user?: string; readonly status?: number }) => void {
     const isResource = info.kind === 'resource';
     let entry: RecordedRequest = {
       atMs: Date.now(),
@@ -76,7 +81,10 @@ export class RequestLog {
   countsByKind(): Readonly<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const request of this.#requests) {
-      const what = request.resource === '' ? request.url.split('?')[0] : `${request.group === '' ? '' : `${request.group}/`}${request.resource}${request.subresource === '' ? '' : `/${request.subresource}`}`;
+      const what =
+        request.resource === ''
+          ? request.url.split('?')[0]
+          : `${request.group === '' ? '' : `${request.group}/`}${request.resource}${request.subresource === '' ? '' : `/${request.subresource}`}`;
       const kind = `${request.verb} ${what ?? ''}`;
       counts[kind] = (counts[kind] ?? 0) + 1;
     }

@@ -45,21 +45,29 @@ export function handleResource(services: ResourceServices, exchange: ResourceExc
   const { core } = services;
   const { info, query } = exchange;
   const type = core.catalog.find(info.group, info.version, info.resource);
-  if (type === undefined) throw core.catalog.hasGroupVersion(info.group, info.version) ? refuse.noSuchPath() : refuse.pageNotFound();
-  if (type.namespaced && info.namespace === undefined && (info.name !== '' || info.verb === 'create')) throw refuse.noSuchPath();
+  if (type === undefined)
+    throw core.catalog.hasGroupVersion(info.group, info.version) ? refuse.noSuchPath() : refuse.pageNotFound();
+  if (type.namespaced && info.namespace === undefined && (info.name !== '' || info.verb === 'create'))
+    throw refuse.noSuchPath();
   if (!type.namespaced && info.namespace !== undefined) throw refuse.noSuchPath();
   const form = negotiate(exchange.accept);
   if (info.subresource !== '') {
     handleSubresource(services, exchange, type, reply, form);
     return;
   }
-  if (!type.verbs.includes(info.verb) || (info.name === '' && (info.verb === 'update' || info.verb === 'patch'))) throw refuse.methodNotAllowed();
+  if (!type.verbs.includes(info.verb) || (info.name === '' && (info.verb === 'update' || info.verb === 'patch')))
+    throw refuse.methodNotAllowed();
   switch (info.verb) {
     case 'get':
       sendObject(core, type, reply, 200, currentObject(core, type, info.namespace, info.name), form, query);
       return;
     case 'list':
-      reply.json(200, listObjects(core, type, info.namespace, query, form, { takeExpiredPage: () => services.faults.takeExpiredPage() }));
+      reply.json(
+        200,
+        listObjects(core, type, info.namespace, query, form, {
+          takeExpiredPage: () => services.faults.takeExpiredPage(),
+        }),
+      );
       return;
     case 'watch':
       openWatch(core, type, info.namespace, info.name, query, form, exchange.user.name, reply, services.watch);
@@ -67,22 +75,51 @@ export function handleResource(services: ResourceServices, exchange: ResourceExc
     case 'create': {
       if (info.name !== '') throw refuse.methodNotAllowed();
       const body = readObjectBody(exchange.body, exchange.mediaType, exchange.parseYaml, type.kind);
-      if (type.verbs.length === 1) reply.json(201, answerReview(type, body, exchange.user, services.users, services.faults));
-      else sendWritten(core, type, reply, createObject(core, type, info.namespace, body, writeOptions(exchange)), form, query);
+      if (type.verbs.length === 1)
+        reply.json(201, answerReview(type, body, exchange.user, services.users, services.faults));
+      else
+        sendWritten(
+          core,
+          type,
+          reply,
+          createObject(core, type, info.namespace, body, writeOptions(exchange)),
+          form,
+          query,
+        );
       return;
     }
     case 'update': {
       const body = readObjectBody(exchange.body, exchange.mediaType, exchange.parseYaml, type.kind);
-      sendWritten(core, type, reply, updateObject(core, type, info.namespace, info.name, body, writeOptions(exchange)), form, query);
+      sendWritten(
+        core,
+        type,
+        reply,
+        updateObject(core, type, info.namespace, info.name, body, writeOptions(exchange)),
+        form,
+        query,
+      );
       return;
     }
     case 'patch': {
       const { kind, patch } = readPatch(exchange);
-      sendWritten(core, type, reply, patchObject(core, type, info.namespace, info.name, kind, patch, patchOptions(exchange)), form, query);
+      sendWritten(
+        core,
+        type,
+        reply,
+        patchObject(core, type, info.namespace, info.name, kind, patch, patchOptions(exchange)),
+        form,
+        query,
+      );
       return;
     }
     case 'delete': {
-      const deleted = deleteObject(core, type, info.namespace, info.name, parseDeleteOptions(optionsBody(exchange), query));
+      const deleted = deleteObject(
+        core,
+        type,
+        info.namespace,
+        info.name,
+        parseDeleteOptions(optionsBody(exchange), query),
+      );
       reply.json(200, deleted.kind === 'held' ? deleted.object : deleted.status);
       return;
     }
@@ -91,26 +128,52 @@ export function handleResource(services: ResourceServices, exchange: ResourceExc
   }
 }
 
-function deleteCollection(services: ResourceServices, exchange: ResourceExchange, type: ResourceType, form: Form): object {
+function deleteCollection(
+  services: ResourceServices,
+  exchange: ResourceExchange,
+  type: ResourceType,
+  form: Form,
+): object {
   const { core } = services;
   const { info, query } = exchange;
   const { matches } = selectionOf(type, info.namespace, query);
   const options = parseDeleteOptions(optionsBody(exchange), query);
-  const items: Entry[] = core.store.collection(type.storage).entries().filter(matches).map((entry) => servedEntry(entry, type));
-  for (const { object } of items) deleteObject(core, type, object.metadata.namespace, object.metadata.name ?? '', options);
+  const items: Entry[] = core.store
+    .collection(type.storage)
+    .entries()
+    .filter(matches)
+    .map((entry) => servedEntry(entry, type));
+  for (const { object } of items)
+    deleteObject(core, type, object.metadata.namespace, object.metadata.name ?? '', options);
   return renderList(core, type, items, { resourceVersion: String(core.store.version) }, form, query);
 }
 
-function handleSubresource(services: ResourceServices, exchange: ResourceExchange, type: ResourceType, reply: Reply, form: Form): void {
+function handleSubresource(
+  services: ResourceServices,
+  exchange: ResourceExchange,
+  type: ResourceType,
+  reply: Reply,
+  form: Form,
+): void {
   const { core } = services;
   const { info, query } = exchange;
   const { subresource } = info;
   if (subresource === 'token' && type.storage === '/serviceaccounts' && info.verb === 'create') {
     const account = currentObject(core, type, info.namespace, info.name);
-    reply.json(201, issueToken(services, account, readObjectBody(exchange.body, exchange.mediaType, exchange.parseYaml, 'TokenRequest')));
+    reply.json(
+      201,
+      issueToken(
+        services,
+        account,
+        readObjectBody(exchange.body, exchange.mediaType, exchange.parseYaml, 'TokenRequest'),
+      ),
+    );
     return;
   }
-  const exists = (subresource === 'status' && type.hasStatus) || (subresource === 'scale' && type.scale !== undefined) || (subresource === 'finalize' && type.storage === '/namespaces');
+  const exists =
+    (subresource === 'status' && type.hasStatus) ||
+    (subresource === 'scale' && type.scale !== undefined) ||
+    (subresource === 'finalize' && type.storage === '/namespaces');
   if (!exists) throw refuse.noSuchPath();
   const current = currentObject(core, type, info.namespace, info.name);
   if (info.verb === 'get') {
@@ -120,24 +183,62 @@ function handleSubresource(services: ResourceServices, exchange: ResourceExchang
   }
   const options = patchOptions(exchange);
   if (info.verb === 'update') {
-    const body = readObjectBody(exchange.body, exchange.mediaType, exchange.parseYaml, subresource === 'scale' ? 'Scale' : type.kind);
+    const body = readObjectBody(
+      exchange.body,
+      exchange.mediaType,
+      exchange.parseYaml,
+      subresource === 'scale' ? 'Scale' : type.kind,
+    );
     if (subresource === 'scale') reply.json(200, storeScale(core, type, current, body, options).object);
-    else if (subresource === 'finalize') reply.json(200, storeNext(core, type, current, { ...current, spec: { finalizers: valueAt(body, 'spec', 'finalizers') ?? [] } }, options).object);
-    else sendWritten(core, type, reply, updateObject(core, type, info.namespace, info.name, body, options), form, query);
+    else if (subresource === 'finalize')
+      reply.json(
+        200,
+        storeNext(
+          core,
+          type,
+          current,
+          { ...current, spec: { finalizers: valueAt(body, 'spec', 'finalizers') ?? [] } },
+          options,
+        ).object,
+      );
+    else
+      sendWritten(core, type, reply, updateObject(core, type, info.namespace, info.name, body, options), form, query);
     return;
   }
   if (info.verb !== 'patch' || subresource === 'finalize') throw refuse.methodNotAllowed();
   const { kind, patch } = readPatch(exchange);
   if (subresource === 'status') {
-    sendWritten(core, type, reply, patchObject(core, type, info.namespace, info.name, kind, patch, options), form, query);
+    sendWritten(
+      core,
+      type,
+      reply,
+      patchObject(core, type, info.namespace, info.name, kind, patch, options),
+      form,
+      query,
+    );
     return;
   }
-  if (kind === 'apply') throw refuse.unsupportedMediaType('application/apply-patch+yaml', Object.keys(patchKindByMediaType).filter((one) => !one.includes('apply')));
-  const scale = kind === 'strategic' ? patchedJson(toScale(type, current), { ...type, message: 'autoscaling/v1.Scale', shape: metadataShape() }, 'merge', patch) : patchedJson(toScale(type, current), type, kind, patch);
+  if (kind === 'apply')
+    throw refuse.unsupportedMediaType(
+      'application/apply-patch+yaml',
+      Object.keys(patchKindByMediaType).filter((one) => !one.includes('apply')),
+    );
+  const scale =
+    kind === 'strategic'
+      ? patchedJson(
+          toScale(type, current),
+          { ...type, message: 'autoscaling/v1.Scale', shape: metadataShape() },
+          'merge',
+          patch,
+        )
+      : patchedJson(toScale(type, current), type, kind, patch);
   reply.json(200, storeScale(core, type, current, scale, options).object);
 }
 
-function readPatch(exchange: ResourceExchange): { readonly kind: 'json' | 'merge' | 'strategic' | 'apply'; readonly patch: Json } {
+function readPatch(exchange: ResourceExchange): {
+  readonly kind: 'json' | 'merge' | 'strategic' | 'apply';
+  readonly patch: Json;
+} {
   const kind = patchKindByMediaType[exchange.mediaType];
   if (kind === undefined) throw refuse.unsupportedMediaType(exchange.mediaType, Object.keys(patchKindByMediaType));
   const isJson = kind !== 'apply' || /^\s*[{[]/.test(exchange.body.subarray(0, 64).toString());
@@ -145,7 +246,9 @@ function readPatch(exchange: ResourceExchange): { readonly kind: 'json' | 'merge
 }
 
 function optionsBody(exchange: ResourceExchange): JsonObject | undefined {
-  return exchange.body.length === 0 ? undefined : readObjectBody(exchange.body, exchange.mediaType, exchange.parseYaml, 'DeleteOptions');
+  return exchange.body.length === 0
+    ? undefined
+    : readObjectBody(exchange.body, exchange.mediaType, exchange.parseYaml, 'DeleteOptions');
 }
 
 const optionsByVerb: Readonly<Record<string, string>> = { create: 'Create', patch: 'Patch', update: 'Update' };
@@ -153,29 +256,78 @@ const optionsByVerb: Readonly<Record<string, string>> = { create: 'Create', patc
 function writeOptions({ info, query, userAgent }: ResourceExchange): WriteOptions {
   const validation = query.get('fieldValidation') ?? 'Warn';
   if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict')
-    throw refuse.invalid({ group: 'meta.k8s.io', plural: 'options', kind: `${optionsByVerb[info.verb] ?? 'Update'}Options` }, '', [{ reason: 'FieldValueNotSupported', message: `Unsupported value: ${JSON.stringify(validation)}: supported values: "Ignore", "Warn", "Strict"`, field: 'fieldValidation' }]);
+    throw refuse.invalid(
+      { group: 'meta.k8s.io', plural: 'options', kind: `${optionsByVerb[info.verb] ?? 'Update'}Options` },
+      '',
+      [
+        {
+          reason: 'FieldValueNotSupported',
+          message: `Unsupported value: ${JSON.stringify(validation)}: supported values: "Ignore", "Warn", "Strict"`,
+          field: 'fieldValidation',
+        },
+      ],
+    );
   const dryRun = query.getAll('dryRun');
-  if (dryRun.some((one) => one !== 'All' && one !== '')) throw refuse.invalid({ group: 'meta.k8s.io', plural: 'options', kind: `${optionsByVerb[info.verb] ?? 'Update'}Options` }, '', [{ reason: 'FieldValueNotSupported', message: `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`, field: 'dryRun' }]);
+  if (dryRun.some((one) => one !== 'All' && one !== ''))
+    throw refuse.invalid(
+      { group: 'meta.k8s.io', plural: 'options', kind: `${optionsByVerb[info.verb] ?? 'Update'}Options` },
+      '',
+      [
+        {
+          reason: 'FieldValueNotSupported',
+          message: `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`,
+          field: 'dryRun',
+        },
+      ],
+    );
   const named = query.get('fieldManager') ?? '';
   return {
     manager: named === '' ? (userAgent.split('/')[0] ?? '').slice(0, 128) || 'unknown' : named,
     dryRun: dryRun.includes('All'),
     fieldValidation: validation,
-    subresource: info.subresource === 'status' || info.subresource === 'scale' || info.subresource === 'finalize' ? info.subresource : '',
+    subresource:
+      info.subresource === 'status' || info.subresource === 'scale' || info.subresource === 'finalize'
+        ? info.subresource
+        : '',
   };
 }
 
 function patchOptions(exchange: ResourceExchange): PatchOptions {
-  return { ...writeOptions(exchange), force: /^(true|1)$/.test(exchange.query.get('force') ?? ''), hasFieldManager: (exchange.query.get('fieldManager') ?? '') !== '' };
+  return {
+    ...writeOptions(exchange),
+    force: /^(true|1)$/.test(exchange.query.get('force') ?? ''),
+    hasFieldManager: (exchange.query.get('fieldManager') ?? '') !== '',
+  };
 }
 
-function sendWritten(core: Core, type: ResourceType, reply: Reply, written: Written, form: Form, query: URLSearchParams): void {
+function sendWritten(
+  core: Core,
+  type: ResourceType,
+  reply: Reply,
+  written: Written,
+  form: Form,
+  query: URLSearchParams,
+): void {
   reply.warn(written.warnings);
   sendObject(core, type, reply, written.code, written.object, form, query);
 }
 
-function sendObject(core: Core, type: ResourceType, reply: Reply, code: number, object: KubeObject, form: Form, query: URLSearchParams): void {
-  if (form === 'table') reply.json(code, toTable(type, [object], includeOf(query), core.now().getTime(), { resourceVersion: object.metadata.resourceVersion ?? '' }));
+function sendObject(
+  core: Core,
+  type: ResourceType,
+  reply: Reply,
+  code: number,
+  object: KubeObject,
+  form: Form,
+  query: URLSearchParams,
+): void {
+  if (form === 'table')
+    reply.json(
+      code,
+      toTable(type, [object], includeOf(query), core.now().getTime(), {
+        resourceVersion: object.metadata.resourceVersion ?? '',
+      }),
+    );
   else reply.json(code, form === 'partial' ? toPartial(object) : object);
 }
 
@@ -190,5 +342,11 @@ function issueToken(services: ResourceServices, account: KubeObject, body: JsonO
     token: randomBytes(24).toString('base64url'),
   });
   const expires = new Date(services.core.now().getTime() + seconds * 1000).toISOString().replace(/\.\d{3}Z$/, 'Z');
-  return { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', metadata: { name, namespace }, spec: { ...spec, expirationSeconds: seconds }, status: { token, expirationTimestamp: expires } };
+  return {
+    kind: 'TokenRequest',
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata: { name, namespace },
+    spec: { ...spec, expirationSeconds: seconds },
+    status: { token, expirationTimestamp: expires },
+  };
 }

@@ -5,7 +5,13 @@ import type { ResourceType } from '../resources/resource-type.js';
 import type { RequestInfo } from './request-info.js';
 
 /** Resources whose answer is computed from the question. Nothing of them is stored. */
-export function answerReview(type: ResourceType, body: JsonObject, user: User, users: Users, faults: Faults): JsonObject {
+export function answerReview(
+  type: ResourceType,
+  body: JsonObject,
+  user: User,
+  users: Users,
+  faults: Faults,
+): JsonObject {
   const head = { kind: type.kind, apiVersion: `${type.group}/${type.version}`, metadata: {} };
   const spec = isObject(body['spec']) ? body['spec'] : {};
   switch (type.kind) {
@@ -21,10 +27,25 @@ export function answerReview(type: ResourceType, body: JsonObject, user: User, u
     }
     case 'TokenReview': {
       const found = users.find(textOf(spec['token']));
-      return { ...head, spec, status: found === undefined ? { user: {}, error: 'the token is not known' } : { authenticated: true, user: userInfo(found) } };
+      return {
+        ...head,
+        spec,
+        status:
+          found === undefined
+            ? { user: {}, error: 'the token is not known' }
+            : { authenticated: true, user: userInfo(found) },
+      };
     }
     default:
-      return { ...head, spec, status: { resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }], incomplete: false } };
+      return {
+        ...head,
+        spec,
+        status: {
+          resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+          nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+          incomplete: false,
+        },
+      };
   }
 }
 
@@ -53,6 +74,12 @@ function accessStatus(spec: JsonObject, user: User, faults: Faults): JsonObject 
         name: at('name'),
         subresource: at('subresource'),
       }
-    : { kind: 'path', verb: textOf(valueAt(spec, 'nonResourceAttributes', 'verb')), path: textOf(valueAt(spec, 'nonResourceAttributes', 'path')) };
-  return faults.wouldDeny(info, user) ? { allowed: false, denied: true, reason: 'a deny rule of the devcluster forbids it' } : { allowed: true, reason: 'the devcluster allows what no deny rule forbids' };
+    : {
+        kind: 'path',
+        verb: textOf(valueAt(spec, 'nonResourceAttributes', 'verb')),
+        path: textOf(valueAt(spec, 'nonResourceAttributes', 'path')),
+      };
+  return faults.wouldDeny(info, user)
+    ? { allowed: false, denied: true, reason: 'a deny rule of the devcluster forbids it' }
+    : { allowed: true, reason: 'the devcluster allows what no deny rule forbids' };
 }

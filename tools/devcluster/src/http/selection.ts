@@ -4,7 +4,12 @@ import { Entry } from '../store/entry.js';
 import { parseFieldSelector, parseLabelSelector } from '../store/selectors.js';
 
 /** Which entries of a collection a request is about. */
-export function selectionOf(type: ResourceType, namespace: string | undefined, query: URLSearchParams, name = ''): { readonly matches: (entry: Entry) => boolean; readonly isFiltered: boolean } {
+export function selectionOf(
+  type: ResourceType,
+  namespace: string | undefined,
+  query: URLSearchParams,
+  name = '',
+): { readonly matches: (entry: Entry) => boolean; readonly isFiltered: boolean } {
   const byLabel = parseLabelSelector(query.get('labelSelector'));
   const byField = parseFieldSelector(query.get('fieldSelector'), type.selectableFields);
   const tests: ((object: KubeObject) => boolean)[] = [];
@@ -12,7 +17,10 @@ export function selectionOf(type: ResourceType, namespace: string | undefined, q
   if (name !== '') tests.push((object) => object.metadata.name === name);
   if (byLabel !== undefined) tests.push(byLabel);
   if (byField !== undefined) tests.push(byField);
-  return { matches: (entry) => tests.every((test) => test(entry.object)), isFiltered: byLabel !== undefined || byField !== undefined };
+  return {
+    matches: (entry) => tests.every((test) => test(entry.object)),
+    isFiltered: byLabel !== undefined || byField !== undefined,
+  };
 }
 
 /** The entry under the version that was asked for; usually it is the stored one itself. */

@@ -140,5 +140,8 @@ export class WatchSession {
 /** An object that left the selection goes as it last matched, under the version of the change. */
 function lastSeen(change: Change): Entry {
   const object = (change.previous ?? change.entry).object;
-  return new Entry(change.entry.key, change.version, { ...object, metadata: { ...object.metadata, resourceVersion: String(change.version) } });
+  return new Entry(change.entry.key, change.version, {
+    ...object,
+    metadata: { ...object.metadata, resourceVersion: String(change.version) },
+  });
 }

@@ -24,12 +24,29 @@ export interface WatchSettings {
 // 1_800 s: the API server's --min-request-timeout; a watch without timeoutSeconds lasts between one and two of them.
 const minTimeoutMs = 1_800_000;
 
-export function openWatch(core: Core, type: ResourceType, namespace: string | undefined, name: string, query: URLSearchParams, form: Form, user: string, reply: Reply, settings: WatchSettings): void {
+export function openWatch(
+  core: Core,
+  type: ResourceType,
+  namespace: string | undefined,
+  name: string,
+  query: URLSearchParams,
+  form: Form,
+  user: string,
+  reply: Reply,
+  settings: WatchSettings,
+): void {
   const initial = readSendInitialEvents(query);
   checkOptions(query, initial);
   const refusal = initial === undefined ? undefined : settings.sendInitialEventsRefusal();
   if (refusal === 400) throw refuse.badRequest('unknown query parameter: sendInitialEvents');
-  if (refusal === 422) throw refuse.invalidOptions([{ reason: 'FieldValueForbidden', message: 'Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled', field: 'sendInitialEvents' }]);
+  if (refusal === 422)
+    throw refuse.invalidOptions([
+      {
+        reason: 'FieldValueForbidden',
+        message: 'Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+        field: 'sendInitialEvents',
+      },
+    ]);
   const wanted = parseVersion(query.get('resourceVersion'), 500);
   const allowsBookmarks = /^(true|1)$/.test(query.get('allowWatchBookmarks') ?? '');
   const plan = planOf(core, type, namespace, name, query, form, user);
@@ -41,7 +58,13 @@ export function openWatch(core: Core, type: ResourceType, namespace: string | un
   settings.sessions.add(session);
   session.after(timeoutMs, () => session.close('end'));
   if (refusal === 'error-event') {
-    session.fail(new ApiError({ code: 500, reason: 'InternalError', message: 'Internal error occurred: etcd does not support the progress notify that sendInitialEvents needs' }));
+    session.fail(
+      new ApiError({
+        code: 500,
+        reason: 'InternalError',
+        message: 'Internal error occurred: etcd does not support the progress notify that sendInitialEvents needs',
+      }),
+    );
     return;
   }
   const isReplay = initial === true || (initial === undefined && (wanted === undefined || wanted === 0));
@@ -72,13 +95,29 @@ export function openWatch(core: Core, type: ResourceType, namespace: string | un
   if (timeoutMs > 4000) session.after(timeoutMs - 2000, bookmark);
 }
 
-function planOf(core: Core, type: ResourceType, namespace: string | undefined, name: string, query: URLSearchParams, form: Form, user: string): WatchPlan {
+function planOf(
+  core: Core,
+  type: ResourceType,
+  namespace: string | undefined,
+  name: string,
+  query: URLSearchParams,
+  form: Form,
+  user: string,
+): WatchPlan {
   const { matches } = selectionOf(type, namespace, query, name);
   const include = includeOf(query);
   let columnsSent = false;
-  const event = (kind: ChangeType | 'BOOKMARK', object: JsonObject) => Buffer.from(`${stringifyJson({ type: kind, object })}\n`);
+  const event = (kind: ChangeType | 'BOOKMARK', object: JsonObject) =>
+    Buffer.from(`${stringifyJson({ type: kind, object })}\n`);
   const table = (entry: Entry) => {
-    const done = toTable(type, [entry.object], include, core.now().getTime(), { resourceVersion: String(entry.version) }, !columnsSent);
+    const done = toTable(
+      type,
+      [entry.object],
+      include,
+      core.now().getTime(),
+      { resourceVersion: String(entry.version) },
+      !columnsSent,
+    );
     columnsSent = true;
     return done;
   };
@@ -90,14 +129,31 @@ function planOf(core: Core, type: ResourceType, namespace: string | undefined, n
     matches,
     line: (kind, entry) => {
       const served = servedEntry(entry, type);
-      return form === 'json' ? served.line(kind) : event(kind, form === 'table' ? table(served) : toPartial(served.object));
+      return form === 'json'
+        ? served.line(kind)
+        : event(kind, form === 'table' ? table(served) : toPartial(served.object));
     },
     bookmarkLine: (version, isEnd) => {
-      const metadata = { resourceVersion: String(version), ...(isEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}) };
+      const metadata = {
+        resourceVersion: String(version),
+        ...(isEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+      };
       const object = { kind: type.kind, apiVersion: apiVersionOf(type), metadata };
       if (form === 'json') return event('BOOKMARK', object);
-      if (form === 'partial') return event('BOOKMARK', { ...object, kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' });
-      return event('BOOKMARK', { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: String(version) }, columnDefinitions: null, rows: [{ cells: type.columns.map(() => ''), object: { ...object, kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } }] });
+      if (form === 'partial')
+        return event('BOOKMARK', { ...object, kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' });
+      return event('BOOKMARK', {
+        kind: 'Table',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: { resourceVersion: String(version) },
+        columnDefinitions: null,
+        rows: [
+          {
+            cells: type.columns.map(() => ''),
+            object: { ...object, kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' },
+          },
+        ],
+      });
     },
   };
 }
@@ -112,11 +168,19 @@ function readSendInitialEvents(query: URLSearchParams): boolean | undefined {
 function checkOptions(query: URLSearchParams, initial: boolean | undefined): void {
   const causes: StatusCause[] = [];
   const match = query.get('resourceVersionMatch') ?? '';
-  const forbidden = (why: string) => causes.push({ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field: 'resourceVersionMatch' });
-  if (initial !== undefined && match !== 'NotOlderThan') forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  const forbidden = (why: string) =>
+    causes.push({ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field: 'resourceVersionMatch' });
+  if (initial !== undefined && match !== 'NotOlderThan')
+    forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
   if (match !== '') {
-    if (initial === undefined) forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
-    if (match !== 'NotOlderThan') causes.push({ reason: 'FieldValueNotSupported', message: `Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`, field: 'resourceVersionMatch' });
+    if (initial === undefined)
+      forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+    if (match !== 'NotOlderThan')
+      causes.push({
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`,
+        field: 'resourceVersionMatch',
+      });
     if ((query.get('continue') ?? '') !== '') forbidden('resourceVersionMatch is forbidden when continue is provided');
   }
   if (causes.length > 0) throw refuse.invalidOptions(causes);

@@ -13,7 +13,9 @@ export class Background {
 
   /** Resolves when nothing is left to do. */
   idle(): Promise<void> {
-    return this.#steps.length === 0 && this.#handle === undefined ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+    return this.#steps.length === 0 && this.#handle === undefined
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   stop(): void {

@@ -8,7 +8,12 @@ import { storeKey } from '../store/entry.js';
 import type { Background } from './background.js';
 
 const options = { uid: undefined, resourceVersion: undefined, propagation: undefined, dryRun: false } as const;
-const writer = { manager: 'kube-controller-manager', dryRun: false, fieldValidation: 'Ignore', subresource: '' } as const;
+const writer = {
+  manager: 'kube-controller-manager',
+  dryRun: false,
+  fieldValidation: 'Ignore',
+  subresource: '',
+} as const;
 
 /** Deletes what lost its owner (background), and serves the foreground and orphan finalizers. */
 export function collectGarbage(core: Core, background: Background): void {
@@ -26,9 +31,20 @@ export function collectGarbage(core: Core, background: Background): void {
       return entry === undefined ? [] : [{ type, object: entry.object }];
     });
   const withoutFinalizer = (type: ResourceType, object: KubeObject, finalizer: string) => {
-    const current = core.store.collection(type.storage).get(storeKey(object.metadata.namespace, object.metadata.name ?? ''))?.object;
+    const current = core.store
+      .collection(type.storage)
+      .get(storeKey(object.metadata.namespace, object.metadata.name ?? ''))?.object;
     if (current?.metadata.finalizers?.includes(finalizer) !== true) return;
-    storeNext(core, type, current, { ...current, metadata: { ...current.metadata, finalizers: current.metadata.finalizers.filter((one) => one !== finalizer) } }, writer);
+    storeNext(
+      core,
+      type,
+      current,
+      {
+        ...current,
+        metadata: { ...current.metadata, finalizers: current.metadata.finalizers.filter((one) => one !== finalizer) },
+      },
+      writer,
+    );
   };
 
   const collect = (uid: string) => {
@@ -42,13 +58,25 @@ export function collectGarbage(core: Core, background: Background): void {
     if (object.metadata.finalizers?.includes('orphan') === true) {
       for (const dependent of dependentsOf(uid)) {
         const list = dependent.object.metadata['ownerReferences'];
-        const kept = (Array.isArray(list) ? (list as readonly Json[]) : []).filter((owner) => valueAt(owner, 'uid') !== uid);
-        commit(core, dependent.type, { ...dependent.object, metadata: orderMetadata({ ...dependent.object.metadata, ownerReferences: kept.length > 0 ? kept : undefined }) });
+        const kept = (Array.isArray(list) ? (list as readonly Json[]) : []).filter(
+          (owner) => valueAt(owner, 'uid') !== uid,
+        );
+        commit(core, dependent.type, {
+          ...dependent.object,
+          metadata: orderMetadata({
+            ...dependent.object.metadata,
+            ownerReferences: kept.length > 0 ? kept : undefined,
+          }),
+        });
       }
       withoutFinalizer(type, object, 'orphan');
     }
     if (object.metadata.finalizers?.includes('foregroundDeletion') === true) {
-      for (const dependent of dependentsOf(uid)) deleteObject(core, dependent.type, dependent.object.metadata.namespace, dependent.object.metadata.name ?? '', { ...options, propagation: 'Foreground' });
+      for (const dependent of dependentsOf(uid))
+        deleteObject(core, dependent.type, dependent.object.metadata.namespace, dependent.object.metadata.name ?? '', {
+          ...options,
+          propagation: 'Foreground',
+        });
       if (dependentsOf(uid).length === 0) withoutFinalizer(type, object, 'foregroundDeletion');
     }
   };
@@ -65,7 +93,11 @@ export function collectGarbage(core: Core, background: Background): void {
         background.schedule(() => {
           for (const waiting of core.catalog.stored())
             for (const entry of aliveUids.has(owner) ? core.store.collection(waiting.storage).entries() : [])
-              if (entry.object.metadata.uid === owner && entry.object.metadata.finalizers?.includes('foregroundDeletion') === true) serveFinalizers(waiting, entry.object);
+              if (
+                entry.object.metadata.uid === owner &&
+                entry.object.metadata.finalizers?.includes('foregroundDeletion') === true
+              )
+                serveFinalizers(waiting, entry.object);
         });
       }
       if (dependentsByUid.has(uid)) background.schedule(() => collect(uid));
@@ -80,7 +112,13 @@ export function collectGarbage(core: Core, background: Background): void {
     }
     const finalizers = object.metadata.finalizers ?? [];
     // Nothing mounts a volume here: the protection ends as soon as it matters.
-    for (const finalizer of finalizers) if (/^kubernetes\.io\/pvc?-protection$/.test(finalizer) && object.metadata.deletionTimestamp !== undefined) background.schedule(() => withoutFinalizer(type, object, finalizer));
-    if (object.metadata.deletionTimestamp !== undefined && (finalizers.includes('orphan') || finalizers.includes('foregroundDeletion'))) background.schedule(() => serveFinalizers(type, object));
+    for (const finalizer of finalizers)
+      if (/^kubernetes\.io\/pvc?-protection$/.test(finalizer) && object.metadata.deletionTimestamp !== undefined)
+        background.schedule(() => withoutFinalizer(type, object, finalizer));
+    if (
+      object.metadata.deletionTimestamp !== undefined &&
+      (finalizers.includes('orphan') || finalizers.includes('foregroundDeletion'))
+    )
+      background.schedule(() => serveFinalizers(type, object));
   });
 }

@@ -14,7 +14,12 @@ export interface NamespaceSettings {
   readonly finalizes: boolean;
 }
 
-const controller = { manager: 'kube-controller-manager', dryRun: false, fieldValidation: 'Ignore', subresource: '' } as const;
+const controller = {
+  manager: 'kube-controller-manager',
+  dryRun: false,
+  fieldValidation: 'Ignore',
+  subresource: '',
+} as const;
 const deleteOptions = { uid: undefined, resourceVersion: undefined, propagation: 'Background', dryRun: false } as const;
 
 /** What the controllers of a real cluster do about namespaces: fill new ones, empty deleted ones. */
@@ -23,15 +28,21 @@ export function watchNamespaces(core: Core, background: Background, settings: Na
     if (type.storage === '/namespaces') {
       const name = object.metadata.name ?? '';
       if (change === 'ADDED') background.schedule(() => fill(core, name, settings));
-      if (change === 'MODIFIED' && settings.finalizes && object.metadata.deletionTimestamp !== undefined) background.schedule(() => empty(core, name));
+      if (change === 'MODIFIED' && settings.finalizes && object.metadata.deletionTimestamp !== undefined)
+        background.schedule(() => empty(core, name));
       if (change === 'MODIFIED' && object.metadata.deletionTimestamp !== undefined) removeWhenFinal(core, type, object);
       return;
     }
     const namespace = object.metadata.namespace;
     if (change !== 'DELETED' || namespace === undefined) return;
     // Controllers put back what every namespace has.
-    if (type.storage === '/configmaps' || type.storage === '/serviceaccounts') background.schedule(() => fill(core, namespace, settings));
-    if (settings.finalizes && core.store.collection('/namespaces').get(namespace)?.object.metadata.deletionTimestamp !== undefined) background.schedule(() => empty(core, namespace));
+    if (type.storage === '/configmaps' || type.storage === '/serviceaccounts')
+      background.schedule(() => fill(core, namespace, settings));
+    if (
+      settings.finalizes &&
+      core.store.collection('/namespaces').get(namespace)?.object.metadata.deletionTimestamp !== undefined
+    )
+      background.schedule(() => empty(core, namespace));
   });
 }
 
@@ -43,12 +54,22 @@ function fill(core: Core, namespace: string, settings: NamespaceSettings): void 
   if (settings.rootCa !== undefined)
     wanted.push([
       'configmaps',
-      { metadata: { name: 'kube-root-ca.crt', annotations: { 'kubernetes.io/description': 'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.' } }, data: { 'ca.crt': settings.rootCa } },
+      {
+        metadata: {
+          name: 'kube-root-ca.crt',
+          annotations: {
+            'kubernetes.io/description':
+              'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.',
+          },
+        },
+        data: { 'ca.crt': settings.rootCa },
+      },
     ]);
   for (const [plural, body] of wanted) {
     const type = core.catalog.find('', 'v1', plural);
     const name = (body['metadata'] as { name: string }).name;
-    if (type !== undefined && core.store.collection(type.storage).get(storeKey(namespace, name)) === undefined) createObject(core, type, namespace, body, controller);
+    if (type !== undefined && core.store.collection(type.storage).get(storeKey(namespace, name)) === undefined)
+      createObject(core, type, namespace, body, controller);
   }
 }
 
@@ -76,5 +97,6 @@ function removeWhenFinal(core: Core, type: ResourceType, object: KubeObject): vo
   const finalizers = valueAt(object, 'spec', 'finalizers');
   const isHeld = (Array.isArray(finalizers) && finalizers.length > 0) || (object.metadata.finalizers ?? []).length > 0;
   if (isHeld || !isObject(object['spec'])) return;
-  if (core.store.collection('/namespaces').get(object.metadata.name ?? '') !== undefined) commitRemoval(core, type, object);
+  if (core.store.collection('/namespaces').get(object.metadata.name ?? '') !== undefined)
+    commitRemoval(core, type, object);
 }

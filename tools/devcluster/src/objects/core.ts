@@ -16,11 +16,16 @@ export interface Core {
 }
 
 export function timestamp(core: Core): string {
-  return core.now().toISOString().replace(/\.\d{3}Z$/, 'Z');
+  return core
+    .now()
+    .toISOString()
+    .replace(/\.\d{3}Z$/, 'Z');
 }
 
 export function commit(core: Core, type: ResourceType, object: KubeObject): KubeObject {
-  const isNew = core.store.collection(type.storage).get(storeKey(object.metadata.namespace, object.metadata.name ?? '')) === undefined;
+  const isNew =
+    core.store.collection(type.storage).get(storeKey(object.metadata.namespace, object.metadata.name ?? '')) ===
+    undefined;
   const entry = core.store.put(type.storage, type.toStored?.(object) ?? object);
   const change = isNew ? 'ADDED' : 'MODIFIED';
   for (const observer of core.observers) observer(type, change, entry.object);

@@ -25,7 +25,13 @@ export class InProcessClient {
 
   ensureNamespace(name: string): void {
     if (this.#core.store.collection('/namespaces').get(name) !== undefined) return;
-    createObject(this.#core, this.#typeOf('v1', 'Namespace'), undefined, { metadata: { name } }, { ...loader, manager: 'kube-apiserver' });
+    createObject(
+      this.#core,
+      this.#typeOf('v1', 'Namespace'),
+      undefined,
+      { metadata: { name } },
+      { ...loader, manager: 'kube-apiserver' },
+    );
   }
 
   load(objects: Iterable<LooseObject>): number {
@@ -38,7 +44,8 @@ export class InProcessClient {
       count += 1;
     }
     // The bytes are made here, so that the first snapshot a bench takes measures the reader and not this server.
-    for (const storage of storages) for (const entry of this.#core.store.collection(storage).entries()) entry.line('ADDED');
+    for (const storage of storages)
+      for (const entry of this.#core.store.collection(storage).entries()) entry.line('ADDED');
     return count;
   }
 
@@ -47,14 +54,25 @@ export class InProcessClient {
     return [...list].map((object) => {
       const { type, namespace, body } = this.#place(object);
       const name = object.metadata.name;
-      if (name === undefined) throw new Error(`devcluster: apply of a ${object.kind} without metadata.name: give it a name, or use load with generateName`);
-      return patchObject(this.#core, type, namespace, name, 'apply', body, { ...loader, manager, fieldValidation: 'Strict', force: true, hasFieldManager: true }).object;
+      if (name === undefined)
+        throw new Error(
+          `devcluster: apply of a ${object.kind} without metadata.name: give it a name, or use load with generateName`,
+        );
+      return patchObject(this.#core, type, namespace, name, 'apply', body, {
+        ...loader,
+        manager,
+        fieldValidation: 'Strict',
+        force: true,
+        hasFieldManager: true,
+      }).object;
     });
   }
 
   get(apiVersion: string, kind: string, name: string, namespace?: string): KubeObject | undefined {
     const type = this.#typeOf(apiVersion, kind);
-    const found = this.#core.store.collection(type.storage).get(storeKey(type.namespaced ? (namespace ?? 'default') : undefined, name));
+    const found = this.#core.store
+      .collection(type.storage)
+      .get(storeKey(type.namespaced ? (namespace ?? 'default') : undefined, name));
     return found === undefined ? undefined : atVersion(found.object, type);
   }
 
@@ -69,17 +87,29 @@ export class InProcessClient {
 
   delete(apiVersion: string, kind: string, name: string, namespace?: string): void {
     const type = this.#typeOf(apiVersion, kind);
-    deleteObject(this.#core, type, type.namespaced ? (namespace ?? 'default') : undefined, name, { uid: undefined, resourceVersion: undefined, propagation: undefined, dryRun: false });
+    deleteObject(this.#core, type, type.namespaced ? (namespace ?? 'default') : undefined, name, {
+      uid: undefined,
+      resourceVersion: undefined,
+      propagation: undefined,
+      dryRun: false,
+    });
   }
 
   #typeOf(apiVersion: string, kind: string): ResourceType {
     const { group, version } = groupVersionOf(apiVersion);
     const type = this.#core.catalog.findKind(group, version, kind);
-    if (type === undefined) throw new Error(`devcluster: no kind "${kind}" in version "${apiVersion}": apply its CustomResourceDefinition first`);
+    if (type === undefined)
+      throw new Error(
+        `devcluster: no kind "${kind}" in version "${apiVersion}": apply its CustomResourceDefinition first`,
+      );
     return type;
   }
 
-  #place(object: LooseObject): { readonly type: ResourceType; readonly namespace: string | undefined; readonly body: JsonObject } {
+  #place(object: LooseObject): {
+    readonly type: ResourceType;
+    readonly namespace: string | undefined;
+    readonly body: JsonObject;
+  } {
     const body = asKubeObject(object);
     if (body === undefined) throw new Error('devcluster: an object needs apiVersion, kind and metadata');
     const type = this.#typeOf(object.apiVersion, object.kind);

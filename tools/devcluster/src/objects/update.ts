@@ -14,17 +14,37 @@ export function currentObject(core: Core, type: ResourceType, namespace: string 
 }
 
 /** PUT. */
-export function updateObject(core: Core, type: ResourceType, namespace: string | undefined, name: string, body: JsonObject, options: WriteOptions): Written {
+export function updateObject(
+  core: Core,
+  type: ResourceType,
+  namespace: string | undefined,
+  name: string,
+  body: JsonObject,
+  options: WriteOptions,
+): Written {
   const current = currentObject(core, type, namespace, name);
   const { object, warnings } = readBody(body, type, options.fieldValidation);
   const version = object.metadata.resourceVersion;
   if ((version === undefined || version === '') && type.message === undefined)
-    throw refuse.invalid(type, name, [{ reason: 'FieldValueInvalid', message: 'Invalid value: 0: must be specified for an update', field: 'metadata.resourceVersion' }]);
+    throw refuse.invalid(type, name, [
+      {
+        reason: 'FieldValueInvalid',
+        message: 'Invalid value: 0: must be specified for an update',
+        field: 'metadata.resourceVersion',
+      },
+    ]);
   return { ...storeNext(core, type, current, object, options), warnings };
 }
 
 /** The common end of PUT, PATCH and scale: `next` was read, everything the sender may not change is put back. */
-export function storeNext(core: Core, type: ResourceType, current: KubeObject, next: KubeObject, options: WriteOptions, owned?: readonly ManagedEntry[]): Written {
+export function storeNext(
+  core: Core,
+  type: ResourceType,
+  current: KubeObject,
+  next: KubeObject,
+  options: WriteOptions,
+  owned?: readonly ManagedEntry[],
+): Written {
   checkIdentity(type, current, next);
   const allowed = restrict(type, current, next, options.subresource);
   const specChanged = type.hasGeneration && !isEqual(contentOf(allowed, type), contentOf(current, type));
@@ -41,7 +61,11 @@ export function storeNext(core: Core, type: ResourceType, current: KubeObject, n
     managedFields: undefined,
   };
   const settled: KubeObject = { ...allowed, metadata: orderMetadata(metadata) };
-  const problems = [...metadataProblems(settled.metadata, type), ...finalizerProblems(current, settled), ...type.validate(settled, current)];
+  const problems = [
+    ...metadataProblems(settled.metadata, type),
+    ...finalizerProblems(current, settled),
+    ...type.validate(settled, current),
+  ];
   if (problems.length > 0) throw refuse.invalid(type, current.metadata.name ?? '', problems);
 
   const writer = {
@@ -51,7 +75,11 @@ export function storeNext(core: Core, type: ResourceType, current: KubeObject, n
     time: options.subresource === 'scale' ? undefined : timestamp(core),
   };
   const live = withSentManaged(current, next);
-  const managed = owned ?? (isEqual(withoutManaged(live), withoutManaged(settled)) ? readManaged(live) : afterUpdate(live, settled, writer, type.shape));
+  const managed =
+    owned ??
+    (isEqual(withoutManaged(live), withoutManaged(settled))
+      ? readManaged(live)
+      : afterUpdate(live, settled, writer, type.shape));
   const finished = withManaged(settled, managed);
   // A write that changes nothing keeps its version and is seen by no watch.
   if (isEqual(finished, current)) return { object: current, code: 200, warnings: [] };
@@ -65,7 +93,11 @@ export function storeNext(core: Core, type: ResourceType, current: KubeObject, n
 }
 
 export function isReadyToGo(type: ResourceType, object: KubeObject): boolean {
-  return object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0 && type.storage !== '/namespaces';
+  return (
+    object.metadata.deletionTimestamp !== undefined &&
+    (object.metadata.finalizers ?? []).length === 0 &&
+    type.storage !== '/namespaces'
+  );
 }
 
 /** A sender may rewrite the ownership itself, as kubectl does when it takes over what it applied client-side. */
@@ -82,15 +114,33 @@ function withoutManaged(object: KubeObject): Json {
 function checkIdentity(type: ResourceType, current: KubeObject, next: KubeObject): void {
   const name = current.metadata.name ?? '';
   const sent = next.metadata;
-  if (sent.name !== undefined && sent.name !== name) throw refuse.badRequest(`the name of the object (${sent.name}) does not match the name on the URL (${name})`);
-  if (sent.namespace !== undefined && sent.namespace !== current.metadata.namespace) throw refuse.badRequest(`the namespace of the object (${sent.namespace}) does not match the namespace on the URL (${current.metadata.namespace ?? ''})`);
+  if (sent.name !== undefined && sent.name !== name)
+    throw refuse.badRequest(`the name of the object (${sent.name}) does not match the name on the URL (${name})`);
+  if (sent.namespace !== undefined && sent.namespace !== current.metadata.namespace)
+    throw refuse.badRequest(
+      `the namespace of the object (${sent.namespace}) does not match the namespace on the URL (${current.metadata.namespace ?? ''})`,
+    );
   if (sent.uid !== undefined && sent.uid !== '' && sent.uid !== current.metadata.uid)
-    throw refuse.conflict(type, name, `Precondition failed: UID in precondition: ${sent.uid}, UID in object meta: ${current.metadata.uid ?? ''}`);
-  if (sent.resourceVersion !== undefined && sent.resourceVersion !== '' && sent.resourceVersion !== current.metadata.resourceVersion) throw refuse.modified(type, name);
+    throw refuse.conflict(
+      type,
+      name,
+      `Precondition failed: UID in precondition: ${sent.uid}, UID in object meta: ${current.metadata.uid ?? ''}`,
+    );
+  if (
+    sent.resourceVersion !== undefined &&
+    sent.resourceVersion !== '' &&
+    sent.resourceVersion !== current.metadata.resourceVersion
+  )
+    throw refuse.modified(type, name);
 }
 
 /** What each door may change: the object all but its status, `status` nothing but that, `scale` and `finalize` one field. */
-function restrict(type: ResourceType, current: KubeObject, next: KubeObject, subresource: WriteOptions['subresource']): KubeObject {
+function restrict(
+  type: ResourceType,
+  current: KubeObject,
+  next: KubeObject,
+  subresource: WriteOptions['subresource'],
+): KubeObject {
   switch (subresource) {
     case '':
       if (!type.hasStatus) return next;
@@ -120,6 +170,11 @@ function finalizerProblems(current: KubeObject, next: KubeObject): StatusCause[]
   const added = (next.metadata.finalizers ?? []).filter((finalizer) => !before.includes(finalizer));
   return added.length === 0
     ? []
-    : [{ reason: 'FieldValueForbidden', message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((one) => JSON.stringify(one)).join(', ')}}`, field: 'metadata.finalizers' }];
+    : [
+        {
+          reason: 'FieldValueForbidden',
+          message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((one) => JSON.stringify(one)).join(', ')}}`,
+          field: 'metadata.finalizers',
+        },
+      ];
 }
-

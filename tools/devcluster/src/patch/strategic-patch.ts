@@ -10,16 +10,19 @@ export function applyStrategicPatch(object: JsonObject, patch: JsonObject, shape
   const directive = patch['$patch'];
   if (directive === 'replace') return without(patch, '$patch');
   if (directive === 'delete') return {};
-  if (directive !== undefined && directive !== 'merge') throw refuse.badRequest(`unknown patch type "${String(directive)}" in $patch: expected replace, delete or merge`);
+  if (directive !== undefined && directive !== 'merge')
+    throw refuse.badRequest(`unknown patch type "${String(directive)}" in $patch: expected replace, delete or merge`);
   let found: MutableJson = { ...object };
 
   const retained = patch['$retainKeys'];
-  if (Array.isArray(retained)) found = Object.fromEntries(Object.entries(found).filter(([key]) => retained.includes(key)));
+  if (Array.isArray(retained))
+    found = Object.fromEntries(Object.entries(found).filter(([key]) => retained.includes(key)));
   for (const [key, value] of Object.entries(patch)) {
     if (key.startsWith('$deleteFromPrimitiveList/')) {
       const field = key.slice('$deleteFromPrimitiveList/'.length);
       const current = found[field];
-      if (Array.isArray(current) && Array.isArray(value)) found[field] = current.filter((item: Json) => !value.some((gone: Json) => isEqual(gone, item)));
+      if (Array.isArray(current) && Array.isArray(value))
+        found[field] = current.filter((item: Json) => !value.some((gone: Json) => isEqual(gone, item)));
     }
   }
   for (const [key, value] of Object.entries(patch)) {
@@ -29,18 +32,31 @@ export function applyStrategicPatch(object: JsonObject, patch: JsonObject, shape
       continue;
     }
     const field = shape.fields?.get(key);
-    found[key] = patchedValue(found[key], value, childShape(shape, key), field?.mergeKey, patch[`$setElementOrder/${key}`]);
+    found[key] = patchedValue(
+      found[key],
+      value,
+      childShape(shape, key),
+      field?.mergeKey,
+      patch[`$setElementOrder/${key}`],
+    );
   }
   // An order without a patch of the list itself still orders it.
   for (const [key, order] of Object.entries(patch)) {
     const field = key.startsWith('$setElementOrder/') ? key.slice('$setElementOrder/'.length) : undefined;
     const current = field === undefined ? undefined : found[field];
-    if (field !== undefined && patch[field] === undefined && Array.isArray(current)) found[field] = ordered(current, order, shape.fields?.get(field)?.mergeKey ?? '', current);
+    if (field !== undefined && patch[field] === undefined && Array.isArray(current))
+      found[field] = ordered(current, order, shape.fields?.get(field)?.mergeKey ?? '', current);
   }
   return found as JsonObject;
 }
 
-function patchedValue(current: Json | undefined, patch: Json, shape: Shape, mergeKey: string | undefined, order: Json | undefined): Json {
+function patchedValue(
+  current: Json | undefined,
+  patch: Json,
+  shape: Shape,
+  mergeKey: string | undefined,
+  order: Json | undefined,
+): Json {
   if (isObject(patch)) return applyStrategicPatch(isObject(current) ? current : {}, patch, shape);
   if (!Array.isArray(patch)) return patch;
   const list = patch as readonly Json[];
@@ -50,16 +66,20 @@ function patchedValue(current: Json | undefined, patch: Json, shape: Shape, merg
     const added = list.filter((item) => !existing.some((one) => isEqual(one, item)));
     return ordered([...existing, ...added], order ?? list, '', existing);
   }
-  if (list.some((item) => isObject(item) && item['$patch'] === 'replace')) return list.filter((item) => !isDirective(item));
+  if (list.some((item) => isObject(item) && item['$patch'] === 'replace'))
+    return list.filter((item) => !isDirective(item));
   const itemOf = itemShape(shape);
   let result: Json[] = [...existing];
   for (const item of list) {
-    if (!isObject(item)) throw refuse.badRequest(`strategic merge patch: every item of a list merged by "${mergeKey}" must be an object`);
+    if (!isObject(item))
+      throw refuse.badRequest(`strategic merge patch: every item of a list merged by "${mergeKey}" must be an object`);
     const key = item[mergeKey];
-    if (key === undefined) throw refuse.badRequest(`map: ${Object.keys(item).join(', ')} does not contain declared merge key: ${mergeKey}`);
+    if (key === undefined)
+      throw refuse.badRequest(`map: ${Object.keys(item).join(', ')} does not contain declared merge key: ${mergeKey}`);
     const same = (one: Json) => isObject(one) && isEqual(one[mergeKey], key);
     if (item['$patch'] === 'delete') result = result.filter((one) => !same(one));
-    else if (result.some(same)) result = result.map((one) => (same(one) ? applyStrategicPatch(one as JsonObject, item, itemOf) : one));
+    else if (result.some(same))
+      result = result.map((one) => (same(one) ? applyStrategicPatch(one as JsonObject, item, itemOf) : one));
     else result.push(applyStrategicPatch({}, item, itemOf));
   }
   return ordered(result, order ?? list.filter((item) => !isDirective(item)), mergeKey, existing);
@@ -76,7 +96,8 @@ function isDirective(item: Json): boolean {
  */
 function ordered(items: readonly Json[], order: Json | undefined, mergeKey: string, existing: readonly Json[]): Json[] {
   if (!Array.isArray(order)) return [...items];
-  const identity = (item: Json): Json | undefined => (mergeKey === '' ? item : isObject(item) ? item[mergeKey] : undefined);
+  const identity = (item: Json): Json | undefined =>
+    mergeKey === '' ? item : isObject(item) ? item[mergeKey] : undefined;
   const same = (a: Json, b: Json) => isEqual(identity(a), identity(b));
   const named = (order as readonly Json[]).flatMap((one) => items.filter((item) => same(item, one)));
   const serverOnly = items.filter((item) => !named.includes(item));
@@ -84,7 +105,8 @@ function ordered(items: readonly Json[], order: Json | undefined, mergeKey: stri
   const sorted = [...serverOnly].sort((a, b) => rank(a) - rank(b));
   const result: Json[] = [];
   for (const item of named) {
-    for (let next = sorted[0]; next !== undefined && rank(item) >= 0 && rank(next) < rank(item); next = sorted[0]) result.push(sorted.shift() as Json);
+    for (let next = sorted[0]; next !== undefined && rank(item) >= 0 && rank(next) < rank(item); next = sorted[0])
+      result.push(sorted.shift() as Json);
     result.push(item);
   }
   return [...result, ...sorted];

@@ -9,18 +9,24 @@ const magic = Buffer.from('k8s\0', 'latin1');
 
 /** Reads what `kubectl create` sends: the envelope, then the object by the built-in schema table. */
 export function decodeProtobuf(bytes: Buffer): JsonObject {
-  if (!bytes.subarray(0, 4).equals(magic)) throw refuse.badRequest('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
+  if (!bytes.subarray(0, 4).equals(magic))
+    throw refuse.badRequest('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
   try {
     const envelope = readFields(bytes.subarray(4));
     const typeMeta = readFields(bufferOf(envelope, 1));
     const apiVersion = bufferOf(typeMeta, 1).toString();
     const kind = bufferOf(typeMeta, 2).toString();
     const message = messageFor(apiVersion, kind);
-    if (message === undefined) throw refuse.badRequest(`no kind "${kind}" is registered for version "${apiVersion}" in protobuf form: send JSON instead`);
+    if (message === undefined)
+      throw refuse.badRequest(
+        `no kind "${kind}" is registered for version "${apiVersion}" in protobuf form: send JSON instead`,
+      );
     return { kind, apiVersion, ...decodeMessage(bufferOf(envelope, 2), message) };
   } catch (fault) {
     if (fault instanceof ApiError) throw fault;
-    throw refuse.badRequest(`the protobuf body cannot be read: ${fault instanceof RangeError ? fault.message : 'it does not fit its type'}`);
+    throw refuse.badRequest(
+      `the protobuf body cannot be read: ${fault instanceof RangeError ? fault.message : 'it does not fit its type'}`,
+    );
   }
 }
 

@@ -27,13 +27,44 @@ interface Row {
 const all = 'all';
 const rowsByVersion: Readonly<Record<string, readonly Row[]>> = {
   v1: [
-    { kind: 'Namespace', plural: 'namespaces', short: 'ns', cluster: true, status: true, name: 'label', fields: 'status.phase' },
+    {
+      kind: 'Namespace',
+      plural: 'namespaces',
+      short: 'ns',
+      cluster: true,
+      status: true,
+      name: 'label',
+      fields: 'status.phase',
+    },
     { kind: 'ConfigMap', plural: 'configmaps', short: 'cm' },
     { kind: 'Secret', plural: 'secrets', fields: 'type' },
     { kind: 'ServiceAccount', plural: 'serviceaccounts', short: 'sa' },
-    { kind: 'Service', plural: 'services', short: 'svc', categories: all, status: true, name: 'label', fields: 'spec.clusterIP spec.type' },
-    { kind: 'Event', plural: 'events', short: 'ev', fields: 'involvedObject.kind involvedObject.namespace involvedObject.name involvedObject.uid involvedObject.apiVersion involvedObject.resourceVersion involvedObject.fieldPath reason reportingComponent source type' },
-    { kind: 'Pod', plural: 'pods', short: 'po', categories: all, status: true, generation: true, fields: 'spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName spec.hostNetwork status.phase status.podIP status.nominatedNodeName' },
+    {
+      kind: 'Service',
+      plural: 'services',
+      short: 'svc',
+      categories: all,
+      status: true,
+      name: 'label',
+      fields: 'spec.clusterIP spec.type',
+    },
+    {
+      kind: 'Event',
+      plural: 'events',
+      short: 'ev',
+      fields:
+        'involvedObject.kind involvedObject.namespace involvedObject.name involvedObject.uid involvedObject.apiVersion involvedObject.resourceVersion involvedObject.fieldPath reason reportingComponent source type',
+    },
+    {
+      kind: 'Pod',
+      plural: 'pods',
+      short: 'po',
+      categories: all,
+      status: true,
+      generation: true,
+      fields:
+        'spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName spec.hostNetwork status.phase status.podIP status.nominatedNodeName',
+    },
     { kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims', short: 'pvc', status: true },
     { kind: 'PersistentVolume', plural: 'persistentvolumes', short: 'pv', cluster: true, status: true },
     { kind: 'Node', plural: 'nodes', short: 'no', cluster: true, status: true, fields: 'spec.unschedulable' },
@@ -41,13 +72,47 @@ const rowsByVersion: Readonly<Record<string, readonly Row[]>> = {
     { kind: 'LimitRange', plural: 'limitranges', short: 'limits' },
     { kind: 'Endpoints', plural: 'endpoints', short: 'ep' },
     { kind: 'PodTemplate', plural: 'podtemplates' },
-    { kind: 'ReplicationController', plural: 'replicationcontrollers', short: 'rc', categories: all, status: true, generation: true, scale: true, fields: 'status.replicas' },
+    {
+      kind: 'ReplicationController',
+      plural: 'replicationcontrollers',
+      short: 'rc',
+      categories: all,
+      status: true,
+      generation: true,
+      scale: true,
+      fields: 'status.replicas',
+    },
   ],
   'apps/v1': [
-    { kind: 'Deployment', plural: 'deployments', short: 'deploy', categories: all, status: true, generation: true, scale: true },
-    { kind: 'StatefulSet', plural: 'statefulsets', short: 'sts', categories: all, status: true, generation: true, scale: true },
+    {
+      kind: 'Deployment',
+      plural: 'deployments',
+      short: 'deploy',
+      categories: all,
+      status: true,
+      generation: true,
+      scale: true,
+    },
+    {
+      kind: 'StatefulSet',
+      plural: 'statefulsets',
+      short: 'sts',
+      categories: all,
+      status: true,
+      generation: true,
+      scale: true,
+    },
     { kind: 'DaemonSet', plural: 'daemonsets', short: 'ds', categories: all, status: true, generation: true },
-    { kind: 'ReplicaSet', plural: 'replicasets', short: 'rs', categories: all, status: true, generation: true, scale: true, fields: 'status.replicas' },
+    {
+      kind: 'ReplicaSet',
+      plural: 'replicasets',
+      short: 'rs',
+      categories: all,
+      status: true,
+      generation: true,
+      scale: true,
+      fields: 'status.replicas',
+    },
     { kind: 'ControllerRevision', plural: 'controllerrevisions' },
   ],
   'batch/v1': [
@@ -65,15 +130,30 @@ const rowsByVersion: Readonly<Record<string, readonly Row[]>> = {
     { kind: 'ClusterRole', plural: 'clusterroles', cluster: true, name: 'path' },
     { kind: 'ClusterRoleBinding', plural: 'clusterrolebindings', cluster: true, name: 'path' },
   ],
-  'policy/v1': [{ kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', short: 'pdb', status: true, generation: true }],
-  'autoscaling/v2': [{ kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', short: 'hpa', categories: all, status: true }],
+  'policy/v1': [
+    { kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', short: 'pdb', status: true, generation: true },
+  ],
+  'autoscaling/v2': [
+    {
+      kind: 'HorizontalPodAutoscaler',
+      plural: 'horizontalpodautoscalers',
+      short: 'hpa',
+      categories: all,
+      status: true,
+    },
+  ],
   'coordination.k8s.io/v1': [{ kind: 'Lease', plural: 'leases' }],
   'storage.k8s.io/v1': [{ kind: 'StorageClass', plural: 'storageclasses', short: 'sc', cluster: true }],
   'scheduling.k8s.io/v1': [{ kind: 'PriorityClass', plural: 'priorityclasses', short: 'pc', cluster: true }],
   'discovery.k8s.io/v1': [{ kind: 'EndpointSlice', plural: 'endpointslices' }],
   'events.k8s.io/v1': [{ kind: 'Event', plural: 'events', short: 'ev' }],
   'admissionregistration.k8s.io/v1': [
-    { kind: 'ValidatingWebhookConfiguration', plural: 'validatingwebhookconfigurations', cluster: true, generation: true },
+    {
+      kind: 'ValidatingWebhookConfiguration',
+      plural: 'validatingwebhookconfigurations',
+      cluster: true,
+      generation: true,
+    },
     { kind: 'MutatingWebhookConfiguration', plural: 'mutatingwebhookconfigurations', cluster: true, generation: true },
   ],
   'authentication.k8s.io/v1': [
@@ -88,10 +168,17 @@ const rowsByVersion: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-const workloadScale: ScalePaths = { specReplicas: ['spec', 'replicas'], statusReplicas: ['status', 'replicas'], labelSelector: undefined };
+const workloadScale: ScalePaths = {
+  specReplicas: ['spec', 'replicas'],
+  statusReplicas: ['status', 'replicas'],
+  labelSelector: undefined,
+};
 
 /** Groups whose schema-table package is not their first word. */
-const packageByGroup: Readonly<Record<string, string>> = { 'rbac.authorization.k8s.io': 'rbac', 'authorization.k8s.io': 'authorization' };
+const packageByGroup: Readonly<Record<string, string>> = {
+  'rbac.authorization.k8s.io': 'rbac',
+  'authorization.k8s.io': 'authorization',
+};
 
 export function messageNameOf(group: string, version: string, kind: string): string {
   return `${group === '' ? 'core' : (packageByGroup[group] ?? group.split('.')[0])}/${version}.${kind}`;
@@ -129,7 +216,8 @@ function toType(apiVersion: string, row: Row): ResourceType {
     selectableFields: new Set(row.fields?.split(' ')),
     columns: columnsOf(row.kind),
     message,
-    read: (body: JsonObject, unknowns) => defaults(decodeObject(body, shape, { kind: row.kind, version: apiVersion }, unknowns)),
+    read: (body: JsonObject, unknowns) =>
+      defaults(decodeObject(body, shape, { kind: row.kind, version: apiVersion }, unknowns)),
     validate: (object, previous) => validateBuiltin(row.kind, object, previous),
   };
 }

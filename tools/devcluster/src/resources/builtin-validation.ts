@@ -7,7 +7,11 @@ import { matchesLabelSelector } from '../store/selectors.js';
  * The checks whose refusals tests and people meet most. Not the whole of upstream validation: what is not checked here is
  * accepted, as the README says.
  */
-export function validateBuiltin(kind: string, object: KubeObject, previous: KubeObject | undefined): readonly StatusCause[] {
+export function validateBuiltin(
+  kind: string,
+  object: KubeObject,
+  previous: KubeObject | undefined,
+): readonly StatusCause[] {
   return [...(checksByKind[kind]?.(object, previous) ?? [])];
 }
 
@@ -23,14 +27,24 @@ function* dataChecks(object: KubeObject, previous: KubeObject | undefined): Iter
     const data = object[field];
     for (const [key, value] of Object.entries(isObject(data) ? data : {})) {
       if (!dataKey.test(key))
-        yield invalid(`${field}[${key}]`, key, "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')");
+        yield invalid(
+          `${field}[${key}]`,
+          key,
+          "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+        );
       bytes += key.length + String(value).length;
     }
   }
-  if (bytes > dataLimitBytes) yield { reason: 'FieldValueTooLong', message: `Too long: may not be more than ${dataLimitBytes} bytes`, field: '' };
+  if (bytes > dataLimitBytes)
+    yield { reason: 'FieldValueTooLong', message: `Too long: may not be more than ${dataLimitBytes} bytes`, field: '' };
   if (previous?.['immutable'] === true) {
     for (const field of ['data', 'binaryData', 'immutable'])
-      if (!isEqual(object[field], previous[field])) yield { reason: 'FieldValueForbidden', message: 'Forbidden: field is immutable when `immutable` is set', field };
+      if (!isEqual(object[field], previous[field]))
+        yield {
+          reason: 'FieldValueForbidden',
+          message: 'Forbidden: field is immutable when `immutable` is set',
+          field,
+        };
   }
 }
 
@@ -39,8 +53,13 @@ function* selectorChecks(object: KubeObject, previous: KubeObject | undefined): 
   const labels = valueAt(object, 'spec', 'template', 'metadata', 'labels');
   if (selector === undefined) yield required('spec.selector');
   else if (!matchesLabelSelector(selector, isObject(labels) ? (labels as Readonly<Record<string, string>>) : {}))
-    yield invalid('spec.template.metadata.labels', isObject(labels) ? labels : {}, '`selector` does not match template `labels`');
-  if (previous !== undefined && !isEqual(selector, valueAt(previous, 'spec', 'selector'))) yield invalid('spec.selector', selector, 'field is immutable');
+    yield invalid(
+      'spec.template.metadata.labels',
+      isObject(labels) ? labels : {},
+      '`selector` does not match template `labels`',
+    );
+  if (previous !== undefined && !isEqual(selector, valueAt(previous, 'spec', 'selector')))
+    yield invalid('spec.selector', selector, 'field is immutable');
   yield* podSpecChecks(valueAt(object, 'spec', 'template', 'spec'), 'spec.template.spec');
 }
 
@@ -54,28 +73,42 @@ function* podSpecChecks(spec: unknown, path: string): Iterable<StatusCause> {
   for (const [index, container] of (containers as JsonObject[]).entries()) {
     const name = typeof container['name'] === 'string' ? container['name'] : '';
     if (name === '') yield required(`${path}.containers[${index}].name`);
-    else if (names.has(name)) yield { reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(name)}`, field: `${path}.containers[${index}].name` };
+    else if (names.has(name))
+      yield {
+        reason: 'FieldValueDuplicate',
+        message: `Duplicate value: ${JSON.stringify(name)}`,
+        field: `${path}.containers[${index}].name`,
+      };
     names.add(name);
-    if (typeof container['image'] !== 'string' || container['image'] === '') yield required(`${path}.containers[${index}].image`);
+    if (typeof container['image'] !== 'string' || container['image'] === '')
+      yield required(`${path}.containers[${index}].image`);
   }
 }
 
 function* roleRefChecks(object: KubeObject, previous: KubeObject | undefined): Iterable<StatusCause> {
-  if (previous !== undefined && !isEqual(object['roleRef'], previous['roleRef'])) yield invalid('roleRef', object['roleRef'], 'cannot change roleRef');
+  if (previous !== undefined && !isEqual(object['roleRef'], previous['roleRef']))
+    yield invalid('roleRef', object['roleRef'], 'cannot change roleRef');
 }
 
 const checksByKind: Readonly<Record<string, Check>> = {
   ConfigMap: dataChecks,
   *Secret(object, previous) {
     yield* dataChecks(object, previous);
-    if (previous !== undefined && object['type'] !== previous['type']) yield invalid('type', object['type'], 'field is immutable');
+    if (previous !== undefined && object['type'] !== previous['type'])
+      yield invalid('type', object['type'], 'field is immutable');
   },
   *Service(object) {
     const ports = valueAt(object, 'spec', 'ports');
-    if (!Array.isArray(ports) && valueAt(object, 'spec', 'type') !== 'ExternalName' && valueAt(object, 'spec', 'clusterIP') !== 'None') yield required('spec.ports');
+    if (
+      !Array.isArray(ports) &&
+      valueAt(object, 'spec', 'type') !== 'ExternalName' &&
+      valueAt(object, 'spec', 'clusterIP') !== 'None'
+    )
+      yield required('spec.ports');
     for (const [index, port] of (Array.isArray(ports) ? (ports as JsonObject[]) : []).entries()) {
       const number = port['port'];
-      if (typeof number !== 'number' || number < 1 || number > 65535) yield invalid(`spec.ports[${index}].port`, number, 'must be between 1 and 65535, inclusive');
+      if (typeof number !== 'number' || number < 1 || number > 65535)
+        yield invalid(`spec.ports[${index}].port`, number, 'must be between 1 and 65535, inclusive');
     }
   },
   *Pod(object) {
@@ -83,7 +116,8 @@ const checksByKind: Readonly<Record<string, Check>> = {
   },
   *Deployment(object, previous) {
     const replicas = valueAt(object, 'spec', 'replicas');
-    if (typeof replicas === 'number' && replicas < 0) yield invalid('spec.replicas', replicas, 'must be greater than or equal to 0');
+    if (typeof replicas === 'number' && replicas < 0)
+      yield invalid('spec.replicas', replicas, 'must be greater than or equal to 0');
     yield* selectorChecks(object, previous);
   },
   StatefulSet: selectorChecks,
@@ -91,7 +125,8 @@ const checksByKind: Readonly<Record<string, Check>> = {
   ReplicaSet: selectorChecks,
   *Job(object, previous) {
     yield* podSpecChecks(valueAt(object, 'spec', 'template', 'spec'), 'spec.template.spec');
-    if (previous !== undefined && !isEqual(valueAt(object, 'spec', 'template'), valueAt(previous, 'spec', 'template'))) yield invalid('spec.template', null, 'field is immutable');
+    if (previous !== undefined && !isEqual(valueAt(object, 'spec', 'template'), valueAt(previous, 'spec', 'template')))
+      yield invalid('spec.template', null, 'field is immutable');
   },
   RoleBinding: roleRefChecks,
   ClusterRoleBinding: roleRefChecks,

@@ -31,7 +31,12 @@ const annotationLimitBytes = 262_144;
 
 /** What every object must satisfy, whatever its type. */
 export function metadataProblems(
-  metadata: { readonly name?: string; readonly labels?: Readonly<Record<string, string>>; readonly annotations?: Readonly<Record<string, string>>; readonly finalizers?: readonly string[] },
+  metadata: {
+    readonly name?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+  },
   type: ResourceType,
 ): StatusCause[] {
   const found: StatusCause[] = [];
@@ -46,10 +51,22 @@ export function metadataProblems(
     if (!qualifiedName.test(key.toLowerCase())) found.push(invalid('metadata.annotations', key, keyRule));
     bytes += key.length + Buffer.byteLength(value);
   }
-  if (bytes > annotationLimitBytes) found.push({ reason: 'FieldValueTooLong', message: `Too long: may not be more than ${annotationLimitBytes} bytes`, field: 'metadata.annotations' });
+  if (bytes > annotationLimitBytes)
+    found.push({
+      reason: 'FieldValueTooLong',
+      message: `Too long: may not be more than ${annotationLimitBytes} bytes`,
+      field: 'metadata.annotations',
+    });
   for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
     if (!qualifiedName.test(finalizer)) found.push(invalid(`metadata.finalizers[${index}]`, finalizer, keyRule));
-    else if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) found.push(invalid(`metadata.finalizers[${index}]`, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'));
+    else if (!finalizer.includes('/') && !standardFinalizers.has(finalizer))
+      found.push(
+        invalid(
+          `metadata.finalizers[${index}]`,
+          finalizer,
+          'name is neither a standard finalizer name nor is it fully qualified',
+        ),
+      );
   }
   return found;
 }

@@ -58,5 +58,7 @@ export function required(field: string, why = ''): StatusCause {
 }
 function shown(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
-  return typeof value === 'bigint' ? String(value) : JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner));
+  return typeof value === 'bigint'
+    ? String(value)
+    : JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner));
 }

@@ -49,7 +49,17 @@ export function messageOf(name: string): Message | undefined {
   return (messages ??= parseTable()).get(name);
 }
 
-const scalarTypes = new Set<string>(['string', 'bool', 'int', 'double', 'bytes', 'time', 'quantity', 'intorstring', 'duration']);
+const scalarTypes = new Set<string>([
+  'string',
+  'bool',
+  'int',
+  'double',
+  'bytes',
+  'time',
+  'quantity',
+  'intorstring',
+  'duration',
+]);
 const shapesByType = new Map<string, Shape>();
 
 /** The shape of a type of the table: a message, a scalar, `[]T` or `map:T`. */
@@ -78,7 +88,14 @@ function makeShape(type: string): Shape {
   return { kind: 'object', atomic: message.atomic, fields, structName: type.slice(type.lastIndexOf('.') + 1) };
 }
 
-const zeroByType: Readonly<Record<string, Json>> = { string: '', bool: false, int: 0, double: 0, quantity: '0', intorstring: 0 };
+const zeroByType: Readonly<Record<string, Json>> = {
+  string: '',
+  bool: false,
+  int: 0,
+  double: 0,
+  quantity: '0',
+  intorstring: 0,
+};
 
 function toField(field: MessageField): Field {
   return {
@@ -103,7 +120,9 @@ function fieldShape(field: MessageField): Shape {
       : {
           ...plain,
           atomic: false,
-          ...(field.keys === undefined ? { isSet: true } : { keys: field.keys, ...(field.keys.includes('protocol') ? { keyDefaults: { protocol: 'TCP' } } : {}) }),
+          ...(field.keys === undefined
+            ? { isSet: true }
+            : { keys: field.keys, ...(field.keys.includes('protocol') ? { keyDefaults: { protocol: 'TCP' } } : {}) }),
         };
     shapesByField.set(field, shape);
   }

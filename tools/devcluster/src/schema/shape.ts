@@ -1,7 +1,8 @@
 import type { Json } from '../object.js';
 
 /** What the server knows about the structure of a value: enough to merge it, to say who owns which part, and to read it. */
-export type ScalarType = 'string' | 'bool' | 'int' | 'double' | 'bytes' | 'time' | 'quantity' | 'intorstring' | 'duration';
+export type ScalarType =
+  'string' | 'bool' | 'int' | 'double' | 'bytes' | 'time' | 'quantity' | 'intorstring' | 'duration';
 
 export interface Shape {
   /** kind `object`: how errors call it. */

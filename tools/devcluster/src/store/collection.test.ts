@@ -1,8 +1,14 @@
 import type { KubeObject } from '../object.js';
 import { Store } from './store.js';
 
-const object = (name: string, value = ''): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'n' }, data: { value } });
-const names = (entries: readonly { readonly object: KubeObject }[] | undefined) => entries?.map(({ object: { metadata } }) => metadata.name);
+const object = (name: string, value = ''): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'n' },
+  data: { value },
+});
+const names = (entries: readonly { readonly object: KubeObject }[] | undefined) =>
+  entries?.map(({ object: { metadata } }) => metadata.name);
 
 describe('a collection', () => {
   it('numbers all writes of all collections in one sequence', () => {

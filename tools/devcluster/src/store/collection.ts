@@ -30,7 +30,9 @@ export class Collection {
 
   /** By namespace and name, in the byte order etcd lists keys. */
   entries(): readonly Entry[] {
-    return (this.#sorted ??= [...this.#entriesByKey.values()].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)));
+    return (this.#sorted ??= [...this.#entriesByKey.values()].sort((a, b) =>
+      a.key < b.key ? -1 : a.key > b.key ? 1 : 0,
+    ));
   }
 
   /** The oldest version a watch may start from. */

@@ -7,13 +7,20 @@ export interface PageToken {
 }
 
 export function encodePageToken(token: PageToken): string {
-  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.version, start: token.afterKey })).toString('base64url');
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.version, start: token.afterKey })).toString(
+    'base64url',
+  );
 }
 
 export function decodePageToken(text: string): PageToken {
   try {
-    const found = JSON.parse(Buffer.from(text, 'base64url').toString()) as { v?: unknown; rv?: unknown; start?: unknown };
-    if (found.v === 'meta.k8s.io/v1' && typeof found.rv === 'number' && typeof found.start === 'string') return { version: found.rv, afterKey: found.start };
+    const found = JSON.parse(Buffer.from(text, 'base64url').toString()) as {
+      v?: unknown;
+      rv?: unknown;
+      start?: unknown;
+    };
+    if (found.v === 'meta.k8s.io/v1' && typeof found.rv === 'number' && typeof found.start === 'string')
+      return { version: found.rv, afterKey: found.start };
   } catch {
     // Falls through to the refusal: what the token contains is nobody's business.
   }

@@ -1,7 +1,12 @@
 import type { KubeObject } from '../object.js';
 import { matchesLabelSelector, parseFieldSelector, parseLabelSelector } from './selectors.js';
 
-const object: KubeObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'n', labels: { app: 'web', 'x.y/tier': 'a' } }, status: { phase: 'Running' } };
+const object: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p', namespace: 'n', labels: { app: 'web', 'x.y/tier': 'a' } },
+  status: { phase: 'Running' },
+};
 
 describe('label selectors', () => {
   it.each([
@@ -51,7 +56,9 @@ describe('field selectors', () => {
 
   it('refuses a field the type does not offer', () => {
     expect(() => parseFieldSelector('spec.x=1', fields)).toThrow('field label not supported: spec.x');
-    expect(() => parseFieldSelector('spec.x=1', new Set())).toThrow('"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"');
+    expect(() => parseFieldSelector('spec.x=1', new Set())).toThrow(
+      '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    );
     expect(() => parseFieldSelector('nonsense', fields)).toThrow(/expected: field=value/);
   });
 });

@@ -34,14 +34,24 @@ function parseRequirement(text: string): Requirement {
   const equality = /^([^=!\s]+)\s*(==|=|!=)\s*(\S*)$/.exec(text);
   const existence = /^(!?)\s*(\S+)$/.exec(text);
   const found: Requirement | undefined = set
-    ? { key: set[1] as string, operator: set[2] as 'in' | 'notin', values: new Set((set[3] as string).split(',').map((value) => value.trim())) }
+    ? {
+        key: set[1] as string,
+        operator: set[2] as 'in' | 'notin',
+        values: new Set((set[3] as string).split(',').map((value) => value.trim())),
+      }
     : equality
-      ? { key: equality[1] as string, operator: equality[2] === '!=' ? 'notin' : 'in', values: new Set([equality[3] as string]) }
+      ? {
+          key: equality[1] as string,
+          operator: equality[2] === '!=' ? 'notin' : 'in',
+          values: new Set([equality[3] as string]),
+        }
       : existence
         ? { key: existence[2] as string, operator: existence[1] === '!' ? 'absent' : 'exists', values: new Set() }
         : undefined;
   if (found === undefined || !labelKey.test(found.key) || ![...found.values].every((value) => labelValue.test(value)))
-    throw refuse.badRequest(`unable to parse requirement: found '${text}', expected: a label key with '=', '==', '!=', 'in (...)', 'notin (...)', or alone`);
+    throw refuse.badRequest(
+      `unable to parse requirement: found '${text}', expected: a label key with '=', '==', '!=', 'in (...)', 'notin (...)', or alone`,
+    );
   return found;
 }
 
@@ -72,11 +82,17 @@ export function matchesLabelSelector(selector: Json | undefined, labels: Readonl
   const wanted = selector['matchLabels'];
   for (const [key, value] of Object.entries(isObject(wanted) ? wanted : {})) if (labels[key] !== value) return false;
   const expressions = selector['matchExpressions'];
-  const operators: Readonly<Record<string, Requirement['operator']>> = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: 'absent' };
+  const operators: Readonly<Record<string, Requirement['operator']>> = {
+    In: 'in',
+    NotIn: 'notin',
+    Exists: 'exists',
+    DoesNotExist: 'absent',
+  };
   for (const expression of Array.isArray(expressions) ? (expressions as JsonObject[]) : []) {
     const operator = operators[textOf(expression['operator'])];
     const values = Array.isArray(expression['values']) ? (expression['values'] as string[]) : [];
-    if (operator === undefined || !meets(labels, { key: textOf(expression['key']), operator, values: new Set(values) })) return false;
+    if (operator === undefined || !meets(labels, { key: textOf(expression['key']), operator, values: new Set(values) }))
+      return false;
   }
   return true;
 }
@@ -89,18 +105,30 @@ export function parseFieldSelector(text: string | null, selectable: ReadonlySet<
   if (text === null || text.trim() === '') return undefined;
   const requirements = parts(text).map((part) => {
     const match = /^([^=!]+)(==|=|!=)(.*)$/.exec(part);
-    if (!match) throw refuse.badRequest(`invalid field selector "${text}": found '${part}', expected: field=value or field!=value`);
+    if (!match)
+      throw refuse.badRequest(
+        `invalid field selector "${text}": found '${part}', expected: field=value or field!=value`,
+      );
     const field = (match[1] as string).trim();
     if (field !== 'metadata.name' && field !== 'metadata.namespace' && !selectable.has(field))
-      throw refuse.badRequest(selectable.size === 0 ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"` : `field label not supported: ${field}`);
+      throw refuse.badRequest(
+        selectable.size === 0
+          ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+          : `field label not supported: ${field}`,
+      );
     return { path: field.split('.'), isEqual: match[2] !== '!=', value: unescapeValue(match[3] as string) };
   });
-  return (object) => requirements.every(({ path, isEqual, value }) => (scalarText(valueAt(object, ...path)) === value) === isEqual);
+  return (object) =>
+    requirements.every(({ path, isEqual, value }) => (scalarText(valueAt(object, ...path)) === value) === isEqual);
 }
 
 function unescapeValue(text: string): string {
   return text.trim().replace(/\\([\\,=])/g, '$1');
 }
 function scalarText(value: Json | undefined): string {
-  return typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint' ? String(value) : '';
+  return typeof value === 'string'
+    ? value
+    : typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint'
+      ? String(value)
+      : '';
 }

@@ -4,34 +4,55 @@ import type { Column } from './column.js';
 
 type Cell = (object: KubeObject, nowMs: number) => Json;
 
-const column = (name: string, cell: Cell, extra: Partial<Column> = {}): Column => ({ name, type: 'string', priority: 0, cell, ...extra });
+const column = (name: string, cell: Cell, extra: Partial<Column> = {}): Column => ({
+  name,
+  type: 'string',
+  priority: 0,
+  cell,
+  ...extra,
+});
 const nameColumn = column('Name', (object) => object.metadata.name ?? '', { format: 'name' });
 const ageColumn = column('Age', (object, nowMs) => ageText(object.metadata.creationTimestamp, nowMs));
 const wide = { priority: 1 } as const;
 
-const at = (...path: string[]): Cell => (object) => valueAt(object, ...path) ?? '<none>';
-const count = (...path: string[]): Cell => (object) => {
-  const found = valueAt(object, ...path);
-  return Array.isArray(found) ? found.length : isObject(found) ? Object.keys(found).length : 0;
-};
-const number = (...path: string[]): Cell => (object) => {
-  const found = valueAt(object, ...path);
-  return typeof found === 'number' ? found : 0;
-};
-const ratio = (ready: Cell, wanted: Cell): Cell => (object, nowMs) => `${ready(object, nowMs)}/${wanted(object, nowMs)}`;
+const at =
+  (...path: string[]): Cell =>
+  (object) =>
+    valueAt(object, ...path) ?? '<none>';
+const count =
+  (...path: string[]): Cell =>
+  (object) => {
+    const found = valueAt(object, ...path);
+    return Array.isArray(found) ? found.length : isObject(found) ? Object.keys(found).length : 0;
+  };
+const number =
+  (...path: string[]): Cell =>
+  (object) => {
+    const found = valueAt(object, ...path);
+    return typeof found === 'number' ? found : 0;
+  };
+const ratio =
+  (ready: Cell, wanted: Cell): Cell =>
+  (object, nowMs) =>
+    `${ready(object, nowMs)}/${wanted(object, nowMs)}`;
 const list = (object: KubeObject, ...path: string[]): readonly JsonObject[] => {
   const found = valueAt(object, ...path);
   return Array.isArray(found) ? (found as JsonObject[]) : [];
 };
 const joined = (values: readonly string[]) => (values.length === 0 ? '<none>' : values.join(','));
-const containers: Cell = (object) => joined(list(object, 'spec', 'template', 'spec', 'containers').map((one) => textOf(one['name'])));
-const images: Cell = (object) => joined(list(object, 'spec', 'template', 'spec', 'containers').map((one) => textOf(one['image'])));
-const selector = (...path: string[]): Cell => (object) => {
-  const found = valueAt(object, ...path);
-  return joined(Object.entries(isObject(found) ? found : {}).map(([key, value]) => `${key}=${String(value)}`));
-};
+const containers: Cell = (object) =>
+  joined(list(object, 'spec', 'template', 'spec', 'containers').map((one) => textOf(one['name'])));
+const images: Cell = (object) =>
+  joined(list(object, 'spec', 'template', 'spec', 'containers').map((one) => textOf(one['image'])));
+const selector =
+  (...path: string[]): Cell =>
+  (object) => {
+    const found = valueAt(object, ...path);
+    return joined(Object.entries(isObject(found) ? found : {}).map(([key, value]) => `${key}=${String(value)}`));
+  };
 const labels = selector('spec', 'selector', 'matchLabels');
-const servicePorts: Cell = (object) => joined(list(object, 'spec', 'ports').map((port) => `${String(port['port'])}/${textOf(port['protocol']) || 'TCP'}`));
+const servicePorts: Cell = (object) =>
+  joined(list(object, 'spec', 'ports').map((port) => `${String(port['port'])}/${textOf(port['protocol']) || 'TCP'}`));
 const ingressHosts: Cell = (object) => {
   const hosts = list(object, 'spec', 'rules').map((rule) => textOf(rule['host']) || '*');
   return hosts.length === 0 ? '*' : hosts.join(',');
@@ -49,7 +70,11 @@ const columnsByKind: Readonly<Record<string, readonly Column[]>> = {
     column('Port(s)', servicePorts),
   ],
   Pod: [
-    column('Ready', (object) => `${list(object, 'status', 'containerStatuses').filter((one) => one['ready'] === true).length}/${list(object, 'spec', 'containers').length}`),
+    column(
+      'Ready',
+      (object) =>
+        `${list(object, 'status', 'containerStatuses').filter((one) => one['ready'] === true).length}/${list(object, 'spec', 'containers').length}`,
+    ),
     column('Status', at('status', 'phase')),
     column('Restarts', () => 0),
   ],
@@ -77,35 +102,77 @@ const columnsByKind: Readonly<Record<string, readonly Column[]>> = {
     column('Ready', number('status', 'readyReplicas'), { type: 'integer' }),
   ],
   Job: [
-    column('Status', (object) => textOf(list(object, 'status', 'conditions').find((one) => one['status'] === 'True')?.['type']) || 'Running'),
+    column(
+      'Status',
+      (object) =>
+        textOf(list(object, 'status', 'conditions').find((one) => one['status'] === 'True')?.['type']) || 'Running',
+    ),
     column('Completions', ratio(number('status', 'succeeded'), number('spec', 'completions'))),
   ],
-  CronJob: [column('Schedule', at('spec', 'schedule')), column('Suspend', (object) => String(valueAt(object, 'spec', 'suspend') === true ? 'True' : 'False')), column('Active', count('status', 'active'), { type: 'integer' })],
-  Ingress: [column('Class', at('spec', 'ingressClassName')), column('Hosts', ingressHosts), column('Address', () => ''), column('Ports', () => '80')],
+  CronJob: [
+    column('Schedule', at('spec', 'schedule')),
+    column('Suspend', (object) => String(valueAt(object, 'spec', 'suspend') === true ? 'True' : 'False')),
+    column('Active', count('status', 'active'), { type: 'integer' }),
+  ],
+  Ingress: [
+    column('Class', at('spec', 'ingressClassName')),
+    column('Hosts', ingressHosts),
+    column('Address', () => ''),
+    column('Ports', () => '80'),
+  ],
   NetworkPolicy: [column('Pod-Selector', selector('spec', 'podSelector', 'matchLabels'))],
-  RoleBinding: [column('Role', (object) => `${textOf(valueAt(object, 'roleRef', 'kind'))}/${textOf(valueAt(object, 'roleRef', 'name'))}`)],
-  ClusterRoleBinding: [column('Role', (object) => `${textOf(valueAt(object, 'roleRef', 'kind'))}/${textOf(valueAt(object, 'roleRef', 'name'))}`)],
+  RoleBinding: [
+    column(
+      'Role',
+      (object) => `${textOf(valueAt(object, 'roleRef', 'kind'))}/${textOf(valueAt(object, 'roleRef', 'name'))}`,
+    ),
+  ],
+  ClusterRoleBinding: [
+    column(
+      'Role',
+      (object) => `${textOf(valueAt(object, 'roleRef', 'kind'))}/${textOf(valueAt(object, 'roleRef', 'name'))}`,
+    ),
+  ],
   HorizontalPodAutoscaler: [
-    column('Reference', (object) => `${textOf(valueAt(object, 'spec', 'scaleTargetRef', 'kind'))}/${textOf(valueAt(object, 'spec', 'scaleTargetRef', 'name'))}`),
+    column(
+      'Reference',
+      (object) =>
+        `${textOf(valueAt(object, 'spec', 'scaleTargetRef', 'kind'))}/${textOf(valueAt(object, 'spec', 'scaleTargetRef', 'name'))}`,
+    ),
     column('MinPods', number('spec', 'minReplicas')),
     column('MaxPods', number('spec', 'maxReplicas'), { type: 'integer' }),
   ],
-  PodDisruptionBudget: [column('Min Available', (object) => valueAt(object, 'spec', 'minAvailable') ?? 'N/A'), column('Max Unavailable', (object) => valueAt(object, 'spec', 'maxUnavailable') ?? 'N/A')],
+  PodDisruptionBudget: [
+    column('Min Available', (object) => valueAt(object, 'spec', 'minAvailable') ?? 'N/A'),
+    column('Max Unavailable', (object) => valueAt(object, 'spec', 'maxUnavailable') ?? 'N/A'),
+  ],
   Lease: [column('Holder', at('spec', 'holderIdentity'))],
-  CustomResourceDefinition: [column('Created At', (object) => object.metadata.creationTimestamp ?? '', { type: 'date' })],
+  CustomResourceDefinition: [
+    column('Created At', (object) => object.metadata.creationTimestamp ?? '', { type: 'date' }),
+  ],
 };
 
 const afterAgeByKind: Readonly<Record<string, readonly Column[]>> = {
-  Deployment: [column('Containers', containers, wide), column('Images', images, wide), column('Selector', labels, wide)],
+  Deployment: [
+    column('Containers', containers, wide),
+    column('Images', images, wide),
+    column('Selector', labels, wide),
+  ],
   StatefulSet: [column('Containers', containers, wide), column('Images', images, wide)],
   Service: [column('Selector', selector('spec', 'selector'), wide)],
 };
 
 const eventColumns: readonly Column[] = [
-  column('Last Seen', (object, nowMs) => ageText(textOf(object['lastTimestamp']) || textOf(object['eventTime']) || undefined, nowMs)),
+  column('Last Seen', (object, nowMs) =>
+    ageText(textOf(object['lastTimestamp']) || textOf(object['eventTime']) || undefined, nowMs),
+  ),
   column('Type', at('type')),
   column('Reason', at('reason')),
-  column('Object', (object) => `${textOf(valueAt(object, 'involvedObject', 'kind')).toLowerCase()}/${textOf(valueAt(object, 'involvedObject', 'name'))}`),
+  column(
+    'Object',
+    (object) =>
+      `${textOf(valueAt(object, 'involvedObject', 'kind')).toLowerCase()}/${textOf(valueAt(object, 'involvedObject', 'name'))}`,
+  ),
   column('Message', at('message')),
   column('Name', (object) => object.metadata.name ?? '', { ...wide, format: 'name' }),
 ];
@@ -114,7 +181,8 @@ const eventColumns: readonly Column[] = [
 export function columnsOf(kind: string): readonly Column[] {
   if (kind === 'Event') return eventColumns;
   if (kind === 'CustomResourceDefinition') return [nameColumn, ...(columnsByKind[kind] ?? [])];
-  if (kind === 'Role' || kind === 'ClusterRole') return [nameColumn, column('Created At', (object) => object.metadata.creationTimestamp ?? '', { type: 'date' })];
+  if (kind === 'Role' || kind === 'ClusterRole')
+    return [nameColumn, column('Created At', (object) => object.metadata.creationTimestamp ?? '', { type: 'date' })];
   return [nameColumn, ...(columnsByKind[kind] ?? []), ageColumn, ...(afterAgeByKind[kind] ?? [])];
 }
 

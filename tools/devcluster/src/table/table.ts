@@ -15,7 +15,13 @@ export function toTable(
     apiVersion: 'meta.k8s.io/v1',
     metadata: listMeta,
     columnDefinitions: withColumns
-      ? type.columns.map(({ name, type: kind, format = '', description = '', priority }) => ({ name, type: kind, format, description, priority }))
+      ? type.columns.map(({ name, type: kind, format = '', description = '', priority }) => ({
+          name,
+          type: kind,
+          format,
+          description,
+          priority,
+        }))
       : null,
     rows: objects.map((object) => ({
       cells: type.columns.map((column) => column.cell(object, nowMs)),

@@ -19,25 +19,41 @@ export interface Call {
 }
 
 /** A raw client for tests: what goes over the wire is what the test wrote. */
-export function callApi(cluster: Devcluster, path: string, { method = 'GET', body, type = 'application/json', headers = {}, user }: Call = {}): Promise<Answer> {
+export function callApi(
+  cluster: Devcluster,
+  path: string,
+  { method = 'GET', body, type = 'application/json', headers = {}, user }: Call = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const data = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-    const request = send(cluster, path, method, user, { ...(data === undefined ? {} : { 'content-type': type, 'content-length': String(data.length) }), ...headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({
-          code: response.statusCode ?? 0,
-          headers: response.headers,
-          text,
-          get json() {
-            return JSON.parse(text) as JsonObject;
-          },
+    const data =
+      body === undefined
+        ? undefined
+        : Buffer.isBuffer(body)
+          ? body
+          : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const request = send(
+      cluster,
+      path,
+      method,
+      user,
+      { ...(data === undefined ? {} : { 'content-type': type, 'content-length': String(data.length) }), ...headers },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({
+            code: response.statusCode ?? 0,
+            headers: response.headers,
+            text,
+            get json() {
+              return JSON.parse(text) as JsonObject;
+            },
+          });
         });
-      });
-    });
+      },
+    );
     request.on('error', reject);
     request.end(data);
   });
@@ -78,7 +94,8 @@ export class WatchReader {
 
   /** The next event; `undefined` when the stream ended. */
   async next(): Promise<WatchEvent | undefined> {
-    while (this.#events.length === 0 && this.#ended === 'open') await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (this.#events.length === 0 && this.#ended === 'open')
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return this.#events.shift();
   }
 
@@ -114,7 +131,11 @@ export class WatchReader {
   }
 }
 
-export function openWatchOn(cluster: Devcluster, path: string, headers: Readonly<Record<string, string>> = {}): Promise<WatchReader> {
+export function openWatchOn(
+  cluster: Devcluster,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<WatchReader> {
   return new Promise((resolve, reject) => {
     const request = send(cluster, path, 'GET', undefined, headers, (response) => resolve(new WatchReader(response)));
     request.on('error', reject);
@@ -122,7 +143,14 @@ export function openWatchOn(cluster: Devcluster, path: string, headers: Readonly
   });
 }
 
-function send(cluster: Devcluster, path: string, method: string, user: string | undefined, headers: Readonly<Record<string, string>>, onResponse: (response: http.IncomingMessage) => void): http.ClientRequest {
+function send(
+  cluster: Devcluster,
+  path: string,
+  method: string,
+  user: string | undefined,
+  headers: Readonly<Record<string, string>>,
+  onResponse: (response: http.IncomingMessage) => void,
+): http.ClientRequest {
   const options = {
     host: cluster.host,
     port: cluster.port,
@@ -131,9 +159,21 @@ function send(cluster: Devcluster, path: string, method: string, user: string | 
     agent: false as const,
     headers: { authorization: `Bearer ${cluster.token(user)}`, 'user-agent': 'e2e/1.0', ...headers },
   };
-  return cluster.ca === undefined ? http.request(options, onResponse) : https.request({ ...options, ca: cluster.ca }, onResponse);
+  return cluster.ca === undefined
+    ? http.request(options, onResponse)
+    : https.request({ ...options, ca: cluster.ca }, onResponse);
 }
 
-export function configMap(name: string, namespace = 'default', data: Readonly<Record<string, string>> = { k: 'v' }, labels?: Readonly<Record<string, string>>) {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, ...(labels === undefined ? {} : { labels }) }, data };
+export function configMap(
+  name: string,
+  namespace = 'default',
+  data: Readonly<Record<string, string>> = { k: 'v' },
+  labels?: Readonly<Record<string, string>>,
+) {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace, ...(labels === undefined ? {} : { labels }) },
+    data,
+  };
 }

@@ -90,9 +90,15 @@ function extension(id: string, isCritical: boolean, value: Buffer): Buffer {
 }
 
 function altName(host: string): Buffer {
-  return isIPv4(host) ? der.implicit(7, Buffer.from(host.split('.').map(Number))) : host === '::1' ? der.implicit(7, Buffer.from([...Array<number>(15).fill(0), 1])) : der.implicit(2, Buffer.from(host));
+  return isIPv4(host)
+    ? der.implicit(7, Buffer.from(host.split('.').map(Number)))
+    : host === '::1'
+      ? der.implicit(7, Buffer.from([...Array<number>(15).fill(0), 1]))
+      : der.implicit(2, Buffer.from(host));
 }
 
 function keyId(key: KeyObject): Buffer {
-  return createHash('sha1').update(key.export({ type: 'spki', format: 'der' })).digest();
+  return createHash('sha1')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest();
 }

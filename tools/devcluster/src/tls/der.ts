@@ -13,7 +13,8 @@ export const der = {
   /** `[number]`, around something that keeps its own tag. */
   explicit: (number: number, inner: Buffer) => tagged(0xa0 | number, inner),
   /** `[number]`, instead of the tag. */
-  implicit: (number: number, bytes: Buffer, isConstructed = false) => tagged((isConstructed ? 0xa0 : 0x80) | number, bytes),
+  implicit: (number: number, bytes: Buffer, isConstructed = false) =>
+    tagged((isConstructed ? 0xa0 : 0x80) | number, bytes),
 };
 
 function tagged(tag: number, content: Buffer): Buffer {
