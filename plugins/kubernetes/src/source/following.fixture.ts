@@ -150,8 +150,8 @@ async function isSoon(promise: Promise<unknown>): Promise<boolean> {
 }
 
 /** Waits for a real server on the other end of a real socket. */
-export async function eventually(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 4_500;
+export async function eventually(holds: () => boolean, ms = 4_500): Promise<void> {
+  const deadline = Date.now() + ms;
   while (!holds()) {
     if (Date.now() > deadline) throw new Error(`never came true: ${holds.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
