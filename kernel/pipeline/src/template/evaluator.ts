@@ -273,6 +273,6 @@ class Evaluator {
       value = this.#argument(term, dot);
       if (isTrue(value) === (name === 'or')) return value;
     }
-    return last ?? value;
+    return last === undefined ? value : last;
   }
 }

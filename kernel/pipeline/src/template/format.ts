@@ -137,7 +137,11 @@ function readFlags(
 /** Verbs Go knows and message templates have no use for. */
 const UNSUPPORTED = new Set(['T', 'p', 'w', 'O', 'G', 'F', 'E', 'b', 'o']);
 
-function formatValue(value: Value, verb: string, flags: Flags): string {
+/** `%+v` asks for field names, not for a sign. */
+const formatValue = (value: Value, verb: string, flags: Flags): string =>
+  formatKnown(value, verb, verb === 'v' ? { ...flags, plus: false } : flags);
+
+function formatKnown(value: Value, verb: string, flags: Flags): string {
   if (UNSUPPORTED.has(verb)) throw new UnsupportedFormat(`the verb %${verb} is not supported`);
   if (value === null) return verb === 'v' ? pad('<nil>', flags) : `%!${verb}(<nil>)`;
   switch (typeof value) {
@@ -148,7 +152,7 @@ function formatValue(value: Value, verb: string, flags: Flags): string {
     case 'number':
       return formatNumber(value, verb, flags);
     case 'boolean':
-      return verb === 't' || verb === 'v' ? pad(String(value), flags) : bad(value, verb);
+      return verb === 't' || verb === 'v' ? pad(String(value), flags) : bad(value, verb, flags);
     case 'object':
       break;
   }
@@ -167,10 +171,14 @@ function formatValue(value: Value, verb: string, flags: Flags): string {
     return `map[${pairs.join(' ')}]`;
   }
   if (isList(value)) return `[${value.map((each) => formatValue(each, verb, flags)).join(' ')}]`;
-  return bad(value, verb);
+  return bad(value, verb, flags);
 }
 
-const bad = (value: Value, verb: string): string => `%!${verb}(${typeName(value)}=${printed(value)})`;
+/** The value as %v shows it, under the flags of the verb that does not fit. */
+const bad = (value: Value, verb: string, flags: Flags): string =>
+  `%!${verb}(${typeName(value)}=${shownByV(value, flags)})`;
+const shownByV = (value: Value, flags: Flags): string =>
+  formatKnown(value, 'v', { ...flags, sharp: flags.sharp && typeof value === 'number' });
 
 function pad(text: string, flags: Flags): string {
   const missing = (flags.width ?? 0) - [...text].length;
@@ -192,7 +200,7 @@ function formatText(value: string, verb: string, flags: Flags): string {
     case 'X':
       return pad(hexText(value, verb, flags), flags);
     default:
-      return bad(value, verb);
+      return bad(value, verb, flags);
   }
 }
 
@@ -222,7 +230,7 @@ function formatInteger(value: bigint, verb: string, flags: Flags): string {
     case 'U':
       return unicode(value, flags);
     default:
-      return bad(value, verb);
+      return bad(value, verb, flags);
   }
 }
 
@@ -255,7 +263,7 @@ function unicode(value: bigint, flags: Flags): string {
 
 function formatNumber(value: number, verb: string, flags: Flags): string {
   if (verb === 'x' || verb === 'X') throw new UnsupportedFormat('%x of a float is not supported');
-  if (verb !== 'v' && verb !== 'e' && verb !== 'f' && verb !== 'g') return bad(value, verb);
+  if (verb !== 'v' && verb !== 'e' && verb !== 'f' && verb !== 'g') return bad(value, verb, flags);
   if (flags.sharp) throw new UnsupportedFormat(`the flag # of %${verb} is not supported for floats`);
   const precision = verb === 'e' || verb === 'f' ? (flags.precision ?? 6) : flags.precision;
   const text = formatFloat(value, verb === 'v' ? 'g' : verb, precision);
