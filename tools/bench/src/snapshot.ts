@@ -1,6 +1,7 @@
 import { poll } from '@gitops-reverser/e2e-harness';
 import type { RefStamp } from '@gitops-reverser/e2e-harness';
 
+import { cpuSeconds } from './cpu-time.js';
 import { createWatchRule, describeConditions, folder } from './declarations.js';
 import { histogramTotals } from './metrics.js';
 import { stampMs } from './ref-stamps.js';
@@ -19,6 +20,7 @@ export interface SnapshotResult {
 /** W1: everything there is, into an empty repository. */
 export async function measureSnapshot(stage: BenchStage): Promise<SnapshotResult> {
   const { api, host, repository, operator, objects } = stage;
+  const cpuBefore = await cpuSeconds(operator.process.pid);
   const beganMs = Date.now();
   await createWatchRule(api);
   const answeredMs = Date.now();
@@ -44,6 +46,8 @@ export async function measureSnapshot(stage: BenchStage): Promise<SnapshotResult
   const peakRssMiB = await operator.peakRssMiB();
   if (peakRssMiB === undefined) throw new Error('the operator ended before its memory was read');
 
+  const cpuUsed = (await cpuSeconds(operator.process.pid)) - cpuBefore;
+
   const visibleMs = stampMs(last);
   const pushes = host.requests({ repository: repositoryName, step: 'push' });
   const since = (ms: number): string => `${((ms - beganMs) / 1_000).toFixed(3)} s`;
@@ -67,6 +71,7 @@ export async function measureSnapshot(stage: BenchStage): Promise<SnapshotResult
           `push of ${(requestBytes / 1024).toFixed(0)} KiB begun at ${since(at)}, answered at ${since(endedAt ?? at)}`,
       ),
       `ref visible at ${since(visibleMs)}`,
+      `CPU time of the operator: ${cpuUsed.toFixed(2)} s`,
       histogram('watch_replay_duration_seconds'),
       histogram('git_push_duration_seconds'),
     ],
