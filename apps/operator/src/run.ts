@@ -84,7 +84,9 @@ export async function run(options: RunOptions): Promise<void> {
     },
     sourceLimits: { qps: settings.sourceQps, burst: settings.sourceBurst },
     generatedFilters: checks.generatedFilters,
-    encryptionProviders: encryptionProviders(kernel),
+    encryptionProviders: served(kernel, 'writer'),
+    dialects: served(kernel, 'source'),
+    redact: (text) => options.redactor.redact(text),
     isSensitive: checks.isSensitive,
     validateTarget: checks.problems,
   });
@@ -143,11 +145,12 @@ async function startKernel(
   });
 }
 
-/** Values of `spec.encryption.provider` that some loaded writer serves. */
-function encryptionProviders({ registry }: Kernel): readonly string[] {
-  return registry.plugins.flatMap(({ contributions }) =>
-    contributions.filter(({ point }) => point === 'writer').flatMap(({ serves }) => serves),
+/** Values that some loaded plugin serves at a point: dialects of a source, encryption providers of a writer. */
+function served({ registry }: Kernel, wanted: 'source' | 'writer'): readonly string[] {
+  const values = registry.plugins.flatMap(({ contributions }) =>
+    contributions.filter(({ point }) => point === wanted).flatMap(({ serves }) => serves),
   );
+  return [...new Set(values)].sort();
 }
 
 async function serveMetrics(

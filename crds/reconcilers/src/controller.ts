@@ -8,12 +8,14 @@ import {
   type StatusOf,
 } from '@gitops-reverser/crd-types';
 import { StatusPatcher, WorkQueue, type EventRecorder, type KubeClient } from '@gitops-reverser/toolkit-kube';
-import { keyOf, pathOf, splitKey, type ControlObjects, type Declared, type Reconciled } from './objects.js';
+import { keyOf, pathOf, splitKey, type Declared, type Objects, type Reconciled } from './objects.js';
 import { readinessOf, type Readiness } from './readiness.js';
 
 export const REQUESTED_AT = 'reconcile.configbutler.ai/requestedAt';
 /** Fields that change with every commit are written together with another change, or this often. */
 const VOLATILE_MS = 30_000;
+/** Most of a reconcile is waiting for somebody else: a host that hangs must not hold up the others (FC-OPS-4). */
+const CONCURRENCY = 16;
 
 /** What one reconcile found. Conditions and generation are computed from it once, at the end. */
 export interface Findings<K extends Reconciled> {
@@ -30,13 +32,15 @@ export interface Findings<K extends Reconciled> {
 
 export interface ControllerOptions<K extends Reconciled> {
   readonly kind: K;
-  readonly objects: ControlObjects;
+  readonly objects: Objects;
   readonly client: KubeClient;
   readonly recorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Hides secrets in a text that leaves the process. */
+  redact(text: string): string;
   reconcile(object: Declared<K>, signal: AbortSignal): Promise<Findings<K>>;
-  /** The object is gone. */
+  /** The object is gone, or another one has taken its name. */
   forget(key: string): Promise<void>;
   /** Readiness or facts of `key` may differ from before. */
   onSettled(key: string): void;
@@ -50,6 +54,7 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
   readonly #patcher: StatusPatcher;
   readonly #conditionsByKey = new Map<string, readonly Condition[]>();
   readonly #volatileAtByKey = new Map<string, number>();
+  readonly #uidByKey = new Map<string, string>();
   #subscription: Disposable | undefined;
 
   constructor(options: ControllerOptions<K>) {
@@ -59,7 +64,7 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
     this.#patcher = new StatusPatcher(options.client, 'gitops-reverser');
     this.#queue = new WorkQueue({
       clock,
-      concurrency: 4,
+      concurrency: CONCURRENCY,
       work: (key, signal) => this.#work(key, signal),
       onFailure: (key, thrown, retryInMs) =>
         logger.warn(
@@ -70,9 +75,9 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
   }
 
   start(): void {
-    const informer = this.#options.objects.informer(this.kind);
-    this.#subscription = informer.onChange(({ object }) => this.#queue.add(keyOf(object)));
-    for (const object of informer.list()) this.#queue.add(keyOf(object));
+    const { objects } = this.#options;
+    this.#subscription = objects.onChange(this.kind, ({ object }) => this.#queue.add(keyOf(object)));
+    this.enqueueAll();
   }
 
   enqueue(key: string): void {
@@ -88,31 +93,33 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
     return readinessOf(this.#conditionsByKey.get(key));
   }
 
-  conditions(key: string): readonly Condition[] {
-    return this.#conditionsByKey.get(key) ?? [];
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#subscription?.[Symbol.dispose]();
     await this.#queue[Symbol.asyncDispose]();
   }
 
   async #work(key: string, signal: AbortSignal): Promise<{ readonly requeueAfterMs: number } | undefined> {
-    const { objects, reconcile, forget, onSettled } = this.#options;
+    const { objects, reconcile, forget, onSettled, redact } = this.#options;
     const object = objects.get(this.kind, key);
-    if (object === undefined) {
+    const uid = object?.metadata.uid ?? '';
+    const knownUid = this.#uidByKey.get(key);
+    if (object === undefined || (knownUid !== undefined && knownUid !== uid)) {
       await forget(key);
       this.#conditionsByKey.delete(key);
       this.#volatileAtByKey.delete(key);
-      this.#queue.remove(key);
+      this.#uidByKey.delete(key);
+    }
+    if (object === undefined) {
+      // Its key stays in the queue: it may have been created again while we let go.
       onSettled(key);
       return undefined;
     }
+    this.#uidByKey.set(key, uid);
     const findings = await reconcile(object, signal);
     const before = (object.status?.conditions ?? []) as readonly Condition[];
     const conditions = rollUp(
       this.kind,
-      findings.gates,
+      findings.gates.map((gate) => ({ ...gate, message: redact(gate.message) })),
       before,
       object.metadata.generation ?? 0,
       this.#options.clock.now(),
@@ -161,22 +168,24 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
     whole: JsonObject,
     names: readonly string[],
   ): { readonly status: JsonObject; readonly waitMs?: number } {
-    if (names.length === 0) return { status: whole };
-    const steady = (status: JsonObject): string =>
-      JSON.stringify(sorted(Object.fromEntries(Object.entries(status).filter(([name]) => !names.includes(name)))));
+    const [storedSteady, storedVolatile] = split(stored, names);
+    const [steady, fresh] = split(whole, names);
+    if (isSame(storedSteady, steady) && isSame(storedVolatile, fresh)) return { status: stored };
     const now = this.#options.clock.now().getTime();
-    const left = (this.#volatileAtByKey.get(key) ?? Number.NEGATIVE_INFINITY) + VOLATILE_MS - now;
-    if (steady(stored) !== steady(whole) || left <= 0) {
-      this.#volatileAtByKey.set(key, now);
-      return { status: whole };
-    }
-    const kept = Object.fromEntries(
-      names.flatMap((name) => (stored[name] === undefined ? [] : [[name, stored[name]]])),
-    );
-    const status = { ...Object.fromEntries(Object.entries(whole).filter(([name]) => !names.includes(name))), ...kept };
-    return { status, waitMs: left };
+    const waitMs = (this.#volatileAtByKey.get(key) ?? Number.NEGATIVE_INFINITY) + VOLATILE_MS - now;
+    if (isSame(storedSteady, steady) && waitMs > 0) return { status: { ...steady, ...storedVolatile }, waitMs };
+    this.#volatileAtByKey.set(key, now);
+    return { status: whole };
   }
 }
+
+const split = (status: JsonObject, names: readonly string[]): readonly [steady: JsonObject, rest: JsonObject] => {
+  const entries = Object.entries(status);
+  const part = (isIn: boolean): JsonObject =>
+    Object.fromEntries(entries.filter(([name]) => names.includes(name) === isIn));
+  return [part(false), part(true)];
+};
+const isSame = (a: JsonObject, b: JsonObject): boolean => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 
 function present(fields: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;

@@ -1,3 +1,4 @@
+import type { Clock, Logger } from '@gitops-reverser/kernel-api';
 import {
   decide,
   needsNamespaceLabels,
@@ -8,10 +9,14 @@ import {
   type GitTargetBorrower,
   type Granted,
   type KubeProviderLender,
-  type NamespaceLabels,
   type WatchRuleBorrower,
 } from '@gitops-reverser/crd-types';
-import type { ControlObjects } from './objects.js';
+import type { Objects } from './objects.js';
+
+/** An unreadable grant is asked again after this long: nothing tells when it can be read again. */
+export const GRANT_RETRY_MS = 10_000;
+/** A decision that stands for this long without being confirmed is worth a warning (chapter 10, 12.2). */
+const WARN_AFTER_MS = 600_000;
 
 export type Admission =
   | { readonly kind: 'granted'; readonly decision: Granted }
@@ -20,37 +25,32 @@ export type Admission =
   | { readonly kind: 'denied'; readonly message: string }
   | { readonly kind: 'unreadable'; readonly message: string };
 
-type Question =
+export type Question =
   | { readonly lender: GitProviderLender; readonly borrower: GitBranchBorrower }
   | { readonly lender: GitBranchLender; readonly borrower: GitTargetBorrower }
   | { readonly lender: KubeProviderLender; readonly borrower: GitTargetBorrower | WatchRuleBorrower };
 
-/** Asks the one deciding function with the labels the informer holds, and remembers who was granted what. */
+export interface GrantsOptions {
+  readonly objects: Objects;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Asks the one deciding function with the labels of namespaces, and remembers who was granted what. */
 export class Grants {
-  readonly #objects: ControlObjects;
+  readonly #options: GrantsOptions;
   readonly #grantedByKey = new Map<string, Granted>();
+  /** Since when a grant cannot be read; `warned` once it was said. */
+  readonly #unreadable = new Map<string, { readonly since: number; warned: boolean }>();
 
-  constructor(objects: ControlObjects) {
-    this.#objects = objects;
+  constructor(options: GrantsOptions) {
+    this.#options = options;
   }
 
-  /** @param key of the borrower, unique per lender and borrower */
+  /** @param key of the question, unique per lender and borrower; starts with the borrower's kind and key */
   ask(key: string, question: Question): Admission {
-    const { lender, borrower } = question;
-    const labels = needsNamespaceLabels(lender, borrower)
-      ? this.#labels(borrower.namespace)
-      : ({ kind: 'missing' } as const);
-    // The overloads of `decide` pair lenders with their borrowers, and so does `Question`.
-    const decision = decide(lender as KubeProviderLender, borrower as GitTargetBorrower, labels);
-    return this.#remember(key, decision);
-  }
-
-  /** The borrower or its question is gone. */
-  forget(prefix: string): void {
-    for (const key of this.#grantedByKey.keys()) if (key.startsWith(prefix)) this.#grantedByKey.delete(key);
-  }
-
-  #remember(key: string, decision: Decision): Admission {
+    const decision = this.#decide(question);
+    if (decision.kind !== 'unreadable') this.#unreadable.delete(key);
     const before = this.#grantedByKey.get(key);
     switch (decision.kind) {
       case 'granted': {
@@ -62,18 +62,41 @@ export class Grants {
         this.#grantedByKey.delete(key);
         return { kind: 'denied', message: decision.message };
       case 'unreadable':
-        return before === undefined
-          ? { kind: 'unreadable', message: decision.message }
-          : { kind: 'kept', decision: before, message: decision.message };
+        if (before === undefined) return { kind: 'unreadable', message: decision.message };
+        this.#warnWhenLasting(key, decision.message);
+        return { kind: 'kept', decision: before, message: decision.message };
     }
   }
 
-  #labels(namespace: string): NamespaceLabels {
-    const { namespaces } = this.#objects;
-    if (namespaces.trouble !== undefined) return { kind: 'unreadable', cause: namespaces.trouble.message };
-    if (!namespaces.isSynced) return { kind: 'unreadable', cause: 'namespaces have not been read so far' };
-    const found = namespaces.get(namespace);
-    return found === undefined ? { kind: 'missing' } : { kind: 'known', labels: found.metadata.labels ?? {} };
+  /** Whether a borrower is certainly admitted; remembers nothing. */
+  admits(question: Question): boolean {
+    return this.#decide(question).kind === 'granted';
+  }
+
+  /** The borrower is gone. */
+  forget(prefix: string): void {
+    for (const map of [this.#grantedByKey, this.#unreadable])
+      for (const key of map.keys()) if (key.startsWith(prefix)) map.delete(key);
+  }
+
+  #decide({ lender, borrower }: Question): Decision {
+    const labels = needsNamespaceLabels(lender, borrower)
+      ? this.#options.objects.namespaceLabels(borrower.namespace)
+      : ({ kind: 'missing' } as const);
+    // The overloads of `decide` pair lenders with their borrowers, and so does `Question`.
+    return decide(lender as KubeProviderLender, borrower as GitTargetBorrower, labels);
+  }
+
+  #warnWhenLasting(key: string, problem: string): void {
+    const now = this.#options.clock.now().getTime();
+    const known = this.#unreadable.get(key) ?? { since: now, warned: false };
+    this.#unreadable.set(key, known);
+    if (known.warned || now - known.since < WARN_AFTER_MS) return;
+    known.warned = true;
+    this.#options.logger.warn(
+      { grant: key, problem, sinceMs: now - known.since },
+      'a grant cannot be read; its last decision stands',
+    );
   }
 }
 
@@ -103,3 +126,6 @@ export function grantGate<T extends string>(type: T, admission: Admission) {
   }
 }
 export const isAdmitted = (admission: Admission): boolean => admission.kind === 'granted' || admission.kind === 'kept';
+/** For findings: when to ask again. */
+export const retryOf = ({ kind }: Admission): { readonly requeueAfterMs?: number } =>
+  kind === 'kept' || kind === 'unreadable' ? { requeueAfterMs: GRANT_RETRY_MS } : {};

@@ -7,13 +7,15 @@ import {
   type KubeCredentials,
   type KubeconfigPolicy,
 } from '@gitops-reverser/toolkit-kube';
-import { Controller } from './controller.js';
-import { GitBranchReconciler } from './git-branch/reconciler.js';
+import { Controller, REQUESTED_AT } from './controller.js';
+import { GitBranchReconciler, providerOf } from './git-branch/reconciler.js';
 import { GitProviderReconciler } from './git-provider/reconciler.js';
+import { refsOf, type TargetRefs } from './git-target/checks.js';
 import { GitTargetReconciler } from './git-target/reconciler.js';
+import { foldersNest } from './git-target/settings.js';
 import { Grants } from './grants.js';
 import { KubeProviderReconciler } from './kube-provider/reconciler.js';
-import { ControlObjects, keyFor, keyOf, type Declared } from './objects.js';
+import { ControlObjects, keyOf, type Declared, type Objects, type Reconciled } from './objects.js';
 import type { Repositories } from './repositories.js';
 import { SecretReader } from './secrets.js';
 import { RuleReconciler, targetOf } from './watch-rule/reconciler.js';
@@ -34,6 +36,10 @@ export interface ReconcilersOptions {
   readonly sourceLimits: { readonly qps: number; readonly burst: number };
   readonly generatedFilters: readonly { readonly id: string; readonly on: boolean }[];
   readonly encryptionProviders: readonly string[];
+  /** Values of `spec.connection.dialect` that some loaded source serves. */
+  readonly dialects: readonly string[];
+  /** Hides secrets in a text that leaves the process: conditions and events. */
+  redact(text: string): string;
   isSensitive(group: string, resource: string): boolean;
   /** Problems of templates and placement that no schema can express. */
   validateTarget(settings: TargetSettings): readonly string[];
@@ -50,14 +56,45 @@ export interface RunningReconcilers {
 
 /** Starts one controller per kind. A settled object wakes those that depend on it; nothing polls. */
 export function startReconcilers(options: ReconcilersOptions): RunningReconcilers {
-  const { clock, connection, runtime, repositories } = options;
   const logger = options.logger.child({ component: 'reconcilers' });
-  const client = new KubeClient(connection);
-  const objects = new ControlObjects(client);
-  const grants = new Grants(objects);
+  const client = new KubeClient(options.connection);
+  const objects = new ControlObjects(client, logger);
+  const deciding = decideOn({ ...options, logger, client, objects });
+  const started = objects.synced().then(
+    () => deciding.start(),
+    () => undefined,
+  );
+  return {
+    missing: () => objects.missing(),
+    disconnect: () => deciding.disconnect(),
+    async stop() {
+      await objects[Symbol.asyncDispose]();
+      await started;
+      await deciding.stop();
+    },
+  };
+}
+
+/** The reconcilers over whatever tells them of objects. */
+export interface Deciding {
+  /** Every object known was read completely (WP-15). */
+  start(): void;
+  stop(): Promise<void>;
+  disconnect(): Promise<void>;
+}
+
+export interface DecidingOptions extends Omit<ReconcilersOptions, 'connection'> {
+  readonly client: KubeClient;
+  readonly objects: Objects;
+}
+
+export function decideOn(options: DecidingOptions): Deciding {
+  const { clock, runtime, repositories, logger, client, objects } = options;
+  const grants = new Grants({ objects, clock, logger });
   const reader = new SecretReader(client);
   const recorder = new EventRecorder({ client, component: 'gitops-reverser', instance: options.instance, logger });
-  const shared = { objects, client, recorder, clock, logger };
+  const redact = (text: string): string => options.redact(text);
+  const shared = { objects, client, recorder, clock, logger, redact };
 
   const targets: GitTargetReconciler = new GitTargetReconciler({
     objects,
@@ -68,12 +105,8 @@ export function startReconcilers(options: ReconcilersOptions): RunningReconciler
     encryptionProviders: options.encryptionProviders,
     isSensitive: options.isSensitive,
     validate: options.validateTarget,
-    branch: (key) => ({
-      isOpen: branches.isOpen(key),
-      status: branches.status(key),
-      readiness: branchController.readiness(key),
-    }),
-    provider: (name) => ({ status: clusters.status(name), readiness: clusterController.readiness(name) }),
+    branch: (key) => ({ handle: branches.handle(key), readiness: branchController.readiness(key) }),
+    provider: (name) => ({ handle: clusters.handle(name), readiness: clusterController.readiness(name) }),
     onChange: (key) => targetController.enqueue(key),
   });
   const branches: GitBranchReconciler = new GitBranchReconciler({
@@ -97,6 +130,7 @@ export function startReconcilers(options: ReconcilersOptions): RunningReconciler
     operatorNamespace: options.operatorNamespace,
     local: options.localCredentials,
     limits: options.sourceLimits,
+    dialects: options.dialects,
     targetCount: (name) => targets.countForProvider(name),
     release: (name) => targets.release(({ provider }) => provider === name),
     onChange: (name) => {
@@ -110,9 +144,11 @@ export function startReconcilers(options: ReconcilersOptions): RunningReconciler
     clock,
     allowHttp: options.allowGitHttp,
     branchCount: (key) => branches.countFor(key),
+    branchTroubles: (key) => branches.troublesOf(key),
   });
   const ruleOptions = {
     objects,
+    grants,
     clock,
     target: (key: string) => ({ status: targets.status(key), readiness: targetController.readiness(key) }),
     facts: (target: string, rule: string) => targets.rule(target, rule),
@@ -120,7 +156,7 @@ export function startReconcilers(options: ReconcilersOptions): RunningReconciler
   const rules = new RuleReconciler('WatchRule', ruleOptions);
   const clusterRules = new RuleReconciler('ClusterWatchRule', ruleOptions);
 
-  const wakeTargetsOf = (uses: (refs: { readonly branch: string; readonly provider: string }) => boolean): void => {
+  const wakeTargetsOf = (uses: (refs: TargetRefs) => boolean): void => {
     for (const target of objects.list('GitTarget')) if (uses(refsOf(target))) targetController.enqueue(keyOf(target));
   };
   const wakeBranchesOf = (provider: string): void => {
@@ -131,6 +167,20 @@ export function startReconcilers(options: ReconcilersOptions): RunningReconciler
     for (const rule of objects.list('WatchRule')) if (targetOf(rule) === target) ruleController.enqueue(keyOf(rule));
     for (const rule of objects.list('ClusterWatchRule'))
       if (targetOf(rule) === target) clusterRuleController.enqueue(keyOf(rule));
+  };
+  /** Those that may want the same remote branch: who owns it depends on who is admitted. */
+  const wakeRivalsOfBranch = (branch: Declared<'GitBranch'>): void => {
+    for (const other of objects.list('GitBranch'))
+      if (other.spec.branch === branch.spec.branch && keyOf(other) !== keyOf(branch))
+        branchController.enqueue(keyOf(other));
+  };
+  /** Those that may want the same folder. */
+  const wakeRivalsOfTarget = (target: Declared<'GitTarget'>): void => {
+    const { branch } = refsOf(target);
+    for (const other of objects.list('GitTarget')) {
+      const isRival = refsOf(other).branch === branch && foldersNest(other.spec.path, target.spec.path);
+      if (isRival && keyOf(other) !== keyOf(target)) targetController.enqueue(keyOf(other));
+    }
   };
   /** Wakes dependents only when what they read of the object changed. */
   const settled = new Settled();
@@ -152,10 +202,14 @@ export function startReconcilers(options: ReconcilersOptions): RunningReconciler
     forget: (key) => branches.forget(key),
     onSettled: (key) => {
       const branch = objects.get('GitBranch', key);
-      if (settled.changed(`b ${key}`, [branchController.readiness(key), branches.isOpen(key)]))
+      const isOpen = branches.handle(key) !== undefined;
+      if (settled.changed(`b ${key}`, [branchController.readiness(key), isOpen]))
         wakeTargetsOf((refs) => refs.branch === key);
-      if (branch !== undefined && settled.changed(`n ${providerOf(branch)}`, branches.countFor(providerOf(branch))))
-        providerController.enqueue(providerOf(branch));
+      if (branch !== undefined && settled.changed(`ba ${key}`, branches.isAdmitted(key))) wakeRivalsOfBranch(branch);
+      for (const provider of branchRefs.exchange(key, branch === undefined ? [] : [providerOf(branch)])) {
+        const facts = [branches.countFor(provider), branches.troublesOf(provider)];
+        if (settled.changed(`n ${provider}`, facts)) providerController.enqueue(provider);
+      }
     },
   });
   const clusterController: Controller<'KubeProvider'> = new Controller({
@@ -164,7 +218,8 @@ export function startReconcilers(options: ReconcilersOptions): RunningReconciler
     reconcile: (object, signal) => clusters.reconcile(object, signal),
     forget: (name) => clusters.forget(name),
     onSettled: (name) => {
-      if (settled.changed(`k ${name}`, [clusterController.readiness(name), clusters.status(name) !== undefined]))
+      const isOpen = clusters.handle(name) !== undefined;
+      if (settled.changed(`k ${name}`, [clusterController.readiness(name), isOpen]))
         wakeTargetsOf(({ provider }) => provider === name);
     },
   });
@@ -176,14 +231,15 @@ export function startReconcilers(options: ReconcilersOptions): RunningReconciler
     onSettled: (key) => {
       const target = objects.get('GitTarget', key);
       wakeRulesOf(key);
-      for (const { branch, provider } of target === undefined ? knownRefs.get(key) : [refsOf(target)]) {
+      if (target !== undefined && settled.changed(`ta ${key}`, targets.isAdmitted(key))) wakeRivalsOfTarget(target);
+      for (const { branch, provider } of targetRefs.exchange(key, target === undefined ? [] : [refsOf(target)])) {
         if (settled.changed(`tb ${branch}`, targets.countForBranch(branch))) branchController.enqueue(branch);
         if (settled.changed(`tk ${provider}`, targets.countForProvider(provider))) clusterController.enqueue(provider);
       }
-      if (target !== undefined) knownRefs.set(key, [refsOf(target)]);
     },
   });
-  const knownRefs = new RefsMemory();
+  const branchRefs = new References<string>();
+  const targetRefs = new References<TargetRefs>();
   const ruleController: Controller<'WatchRule'> = new Controller({
     ...shared,
     kind: 'WatchRule',
@@ -208,73 +264,59 @@ export function startReconcilers(options: ReconcilersOptions): RunningReconciler
   ];
 
   const subscriptions: Disposable[] = [];
-  const started = objects.synced().then(
-    () => {
+  const onRedeclared = <K extends Reconciled>(kind: K, act: (change: InformerChange<Declared<K>>) => void): void => {
+    subscriptions.push(objects.onChange(kind, (change) => isRedeclared(change) && act(change)));
+  };
+  const wakeTargetOfRule = (change: InformerChange<Declared<'WatchRule'> | Declared<'ClusterWatchRule'>>): void => {
+    targetController.enqueue(targetOf(change.object));
+    if (change.kind === 'updated') targetController.enqueue(targetOf(change.before));
+  };
+
+  return {
+    start() {
       // Lenders, conflicts and rules reach across objects: a change of one re-decides its neighbours at once (AZ-4).
+      onRedeclared('GitProvider', ({ kind, object }) => {
+        if (kind === 'updated') wakeBranchesOf(keyOf(object));
+        // Two providers may name one repository.
+        else branchController.enqueueAll();
+      });
+      onRedeclared('GitBranch', ({ kind, object }) => {
+        wakeTargetsOf(({ branch }) => branch === keyOf(object));
+        if (kind !== 'updated') wakeRivalsOfBranch(object);
+      });
+      onRedeclared('KubeProvider', ({ object }) => wakeTargetsOf(({ provider }) => provider === keyOf(object)));
+      onRedeclared('GitTarget', ({ kind, object }) => {
+        wakeRulesOf(keyOf(object));
+        if (kind !== 'updated') wakeRivalsOfTarget(object);
+      });
+      onRedeclared('WatchRule', wakeTargetOfRule);
+      onRedeclared('ClusterWatchRule', wakeTargetOfRule);
       subscriptions.push(
-        objects.informer('GitProvider').onChange((change) => {
-          if (isRedeclared(change)) wakeBranchesOf(keyOf(change.object));
-        }),
-        objects.informer('GitBranch').onChange((change) => {
-          if (isRedeclared(change)) wakeTargetsOf(({ branch }) => branch === keyOf(change.object));
-          if (change.kind !== 'updated') branchController.enqueueAll();
-        }),
-        objects.informer('KubeProvider').onChange((change) => {
-          if (isRedeclared(change)) wakeTargetsOf(({ provider }) => provider === keyOf(change.object));
-        }),
-        objects.informer('GitTarget').onChange((change) => {
-          if (isRedeclared(change)) wakeRulesOf(keyOf(change.object));
-          if (change.kind !== 'updated') targetController.enqueueAll();
-        }),
-        objects.informer('WatchRule').onChange((change) => {
-          if (!isRedeclared(change)) return;
-          targetController.enqueue(targetOf(change.object));
-          if (change.kind === 'updated') targetController.enqueue(targetOf(change.before));
-        }),
-        objects.informer('ClusterWatchRule').onChange((change) => {
-          if (!isRedeclared(change)) return;
-          targetController.enqueue(targetOf(change.object));
-          if (change.kind === 'updated') targetController.enqueue(targetOf(change.before));
-        }),
-        objects.namespaces.onChange((change) => {
-          const isSame =
-            change.kind === 'updated' &&
-            JSON.stringify(change.before.metadata.labels) === JSON.stringify(change.object.metadata.labels);
-          if (isSame) return;
+        objects.onNamespaceChange((change) => {
+          if (change.kind === 'updated' && isSameText(change.before.metadata.labels, change.object.metadata.labels))
+            return;
           branchController.enqueueAll();
           targetController.enqueueAll();
         }),
       );
       for (const controller of controllers) controller.start();
     },
-    () => undefined,
-  );
-
-  return {
-    missing: () => objects.missing(),
     disconnect: () => clusters.disconnect(),
     async stop() {
-      await objects[Symbol.asyncDispose]();
-      await started;
       for (const subscription of subscriptions) subscription[Symbol.dispose]();
       await Promise.all(controllers.map((controller) => controller[Symbol.asyncDispose]()));
     },
   };
 }
 
+const isSameText = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
 /** Anything but a mere status write. */
 const isRedeclared = (change: InformerChange<KubeObject>): boolean =>
   change.kind !== 'updated' ||
   change.before.metadata['generation'] !== change.object.metadata['generation'] ||
-  change.before.metadata['deletionTimestamp'] !== change.object.metadata['deletionTimestamp'];
-
-const refsOf = (target: Declared<'GitTarget'>): { readonly branch: string; readonly provider: string } => ({
-  branch: keyFor(target.spec.gitBranchRef.namespace ?? target.metadata.namespace ?? '', target.spec.gitBranchRef.name),
-  provider: target.spec.kubeProviderRef?.name ?? 'default',
-});
-
-const providerOf = (branch: Declared<'GitBranch'>): string =>
-  keyFor(branch.spec.gitProviderRef.namespace ?? branch.metadata.namespace ?? '', branch.spec.gitProviderRef.name);
+  change.before.metadata['deletionTimestamp'] !== change.object.metadata['deletionTimestamp'] ||
+  change.before.metadata.annotations?.[REQUESTED_AT] !== change.object.metadata.annotations?.[REQUESTED_AT];
 
 /** What dependents read of an object, to tell a change from a repetition. */
 class Settled {
@@ -288,16 +330,15 @@ class Settled {
   }
 }
 
-/** References of targets that are gone: their lenders are told once more. */
-class RefsMemory {
-  readonly #byKey = new Map<string, readonly { readonly branch: string; readonly provider: string }[]>();
+/** What objects point at: whoever is no longer pointed at is told once more. */
+class References<T> {
+  readonly #byKey = new Map<string, readonly T[]>();
 
-  get(key: string): readonly { readonly branch: string; readonly provider: string }[] {
-    const refs = this.#byKey.get(key) ?? [];
-    this.#byKey.delete(key);
-    return refs;
-  }
-  set(key: string, refs: readonly { readonly branch: string; readonly provider: string }[]): void {
-    this.#byKey.set(key, refs);
+  /** @returns the new ones and those of before */
+  exchange(key: string, refs: readonly T[]): readonly T[] {
+    const before = this.#byKey.get(key) ?? [];
+    if (refs.length === 0) this.#byKey.delete(key);
+    else this.#byKey.set(key, refs);
+    return [...refs, ...before];
   }
 }

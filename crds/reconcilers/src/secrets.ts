@@ -1,9 +1,11 @@
-import type { JsonValue } from '@gitops-reverser/kernel-api';
+import { messageOf, type JsonValue } from '@gitops-reverser/kernel-api';
 import { isNotFound, type KubeClient } from '@gitops-reverser/toolkit-kube';
 
 export type SecretContent =
   | { readonly kind: 'found'; readonly resourceVersion: string; readonly values: ReadonlyMap<string, string> }
-  | { readonly kind: 'missing' };
+  | { readonly kind: 'missing' }
+  /** Whether it is there cannot be told: whoever has what it held keeps it. */
+  | { readonly kind: 'unreadable'; readonly message: string };
 
 /** Reads Secrets and ConfigMaps by name, on use; never cached. An empty value counts as an absent key. */
 export class SecretReader {
@@ -13,7 +15,7 @@ export class SecretReader {
     this.#client = client;
   }
 
-  /** @throws KubeError for anything but "not there": the caller keeps what it has */
+  /** @throws only the abort reason of `signal` */
   async read(
     kind: 'Secret' | 'ConfigMap',
     namespace: string,
@@ -31,8 +33,12 @@ export class SecretReader {
       }
       return { kind: 'found', resourceVersion: object.metadata.resourceVersion ?? '', values };
     } catch (thrown) {
+      if (signal.aborted) throw thrown;
       if (isNotFound(thrown)) return { kind: 'missing' };
-      throw thrown;
+      return {
+        kind: 'unreadable',
+        message: `${kind} ${namespace}/${name} cannot be read: ${messageOf(thrown)}`,
+      };
     }
   }
 }

@@ -1,11 +1,25 @@
-import { branchId, type BranchHandle, type BranchStatus, type Runtime } from '@gitops-reverser/kernel-api';
-import { applyDefaults, canonicalRepository, repositoryText, type Gate } from '@gitops-reverser/crd-types';
+import {
+  branchId,
+  ReverserError,
+  type BranchHandle,
+  type BranchStatus,
+  type Runtime,
+} from '@gitops-reverser/kernel-api';
+import {
+  applyDefaults,
+  canonicalRepository,
+  sameRepository,
+  type Gate,
+  type GitBranchBorrower,
+  type GitProviderLender,
+  type RepositoryIdentity,
+} from '@gitops-reverser/crd-types';
 import { REQUESTED_AT, type Findings } from '../controller.js';
 import type { ProviderFacts } from '../git-provider/reconciler.js';
-import { grantGate, isAdmitted, type Grants } from '../grants.js';
-import { keyFor, keyOf, splitKey, type ControlObjects, type Declared } from '../objects.js';
+import { grantGate, isAdmitted, retryOf, type Grants } from '../grants.js';
+import { isOlder, keyFor, keyOf, splitKey, type Declared, type Objects } from '../objects.js';
 import type { Readiness } from '../readiness.js';
-import type { Repositories } from '../repositories.js';
+import type { Repositories, RepositoryAccess } from '../repositories.js';
 import { storedProblem } from '../validated.js';
 
 /** Last publication of a branch whose object is gone. */
@@ -13,7 +27,7 @@ const CLOSE_BUDGET_MS = 10_000;
 const VERIFIED_EVERY_MS = 600_000;
 
 export interface GitBranchOptions {
-  readonly objects: ControlObjects;
+  readonly objects: Objects;
   readonly grants: Grants;
   readonly runtime: Runtime;
   readonly repositories: Repositories;
@@ -28,7 +42,8 @@ interface Opened {
   readonly handle: BranchHandle;
   readonly subscription: Disposable;
   readonly identity: string;
-  facts: ProviderFacts;
+  /** Absent while the provider lends no access. */
+  facts: ProviderFacts | undefined;
   parentBranch: string | undefined;
   committer: { readonly name: string; readonly email: string };
   requested: string;
@@ -44,12 +59,13 @@ export class GitBranchReconciler {
     this.#options = options;
   }
 
-  isOpen(key: string): boolean {
-    return this.#open.has(key);
+  /** The open worker; another one after it was closed and opened again. */
+  handle(key: string): BranchHandle | undefined {
+    return this.#open.get(key)?.handle;
   }
 
-  status(key: string): BranchStatus | undefined {
-    return this.#open.get(key)?.handle.status();
+  isAdmitted(key: string): boolean {
+    return this.#admitted.has(key);
   }
 
   /** Admitted branches of a provider. */
@@ -57,90 +73,80 @@ export class GitBranchReconciler {
     return [...this.#admitted.values()].filter((provider) => provider === providerKey).length;
   }
 
+  /** Why sessions of a provider's branches do not reach it: each reason once. */
+  troublesOf(providerKey: string): readonly string[] {
+    const reasons = [...this.#open]
+      .filter(([key]) => this.#admitted.get(key) === providerKey)
+      .map(([, { handle }]) => handle.status().reachable)
+      .filter(({ status }) => status === 'False')
+      .map(({ reason }) => reason);
+    return [...new Set(reasons)].sort();
+  }
+
   async forget(key: string): Promise<void> {
-    await this.#close(key);
     this.#admitted.delete(key);
+    await this.#close(key, CLOSE_BUDGET_MS);
     this.#options.grants.forget(`GitBranch ${key}:`);
   }
 
   async reconcile(object: Declared<'GitBranch'>): Promise<Findings<'GitBranch'>> {
     const key = keyOf(object);
-    const providerKey = keyFor(
-      object.spec.gitProviderRef.namespace ?? object.metadata.namespace ?? '',
-      object.spec.gitProviderRef.name,
-    );
-    const invalid = storedProblem('GitBranch', object) ?? this.#conflict(object, providerKey);
-    if (invalid !== undefined) {
-      this.#admitted.delete(key);
+    const providerKey = providerOf(object);
+    const invalid = storedProblem('GitBranch', object);
+    const provider = this.#options.objects.get('GitProvider', providerKey);
+    if (invalid === undefined && provider === undefined) {
       // Work of a branch whose provider is gone is kept until the provider is back or the branch object goes.
-      if (invalid.reason !== 'GitProviderNotFound') await this.#close(key);
-      return { gates: [invalid] };
+      this.#admitted.delete(key);
+      this.#lose(key);
+      return { gates: [refused('GitProviderNotFound', `spec.gitProviderRef: ${notThere(providerKey)}`)] };
+    }
+    if (invalid !== undefined || provider === undefined) return await this.#stop(key, [invalid], CLOSE_BUDGET_MS);
+    const owner = this.#ownerBefore(object, provider);
+    if (owner !== undefined) {
+      const message = `spec.branch: ${object.spec.branch} of this repository is owned by the older GitBranch ${owner}; use that one, or delete one of the two`;
+      return await this.#stop(key, [refused('BranchConflict', message)], CLOSE_BUDGET_MS);
     }
     const gates: Gate<'GitBranch'>[] = [
       { type: 'Validated', status: 'True', reason: 'Succeeded', message: 'the declaration can be used' },
     ];
-    const provider = this.#options.objects.get('GitProvider', providerKey);
-    const lender = {
-      kind: 'GitProvider',
-      ...namedIn(providerKey),
-      ...(provider?.spec.allowedGitBranches === undefined
-        ? {}
-        : { allowedGitBranches: provider.spec.allowedGitBranches }),
-    } as const;
-    const borrower = {
-      kind: 'GitBranch',
-      namespace: object.metadata.namespace ?? '',
-      branch: object.spec.branch,
-    } as const;
-    const admission = this.#options.grants.ask(`GitBranch ${key}:${provider?.metadata.uid}`, { lender, borrower });
+    const admission = this.#options.grants.ask(
+      `GitBranch ${key}:${providerKey}:${provider.metadata.uid}`,
+      questionOf(object, provider),
+    );
     gates.push(grantGate('BranchAllowed', admission));
-    if (!isAdmitted(admission)) {
-      this.#admitted.delete(key);
-      await this.#close(key);
-      return { gates };
-    }
+    // Whoever is not admitted may not use the credential, not even once more.
+    if (!isAdmitted(admission)) return { ...(await this.#stop(key, gates, 0)), ...retryOf(admission) };
     this.#admitted.set(key, providerKey);
     const { facts, readiness } = this.#options.provider(providerKey);
-    gates.push(providerGate(readiness));
-    if (facts !== undefined && provider !== undefined) await this.#keepOpen(object, provider, facts);
-    const status = this.status(key);
+    gates.push(providerGate(providerKey, readiness));
+    if (facts === undefined) this.#lose(key);
+    else await this.#keepOpen(object, provider, facts);
+    const status = this.handle(key)?.status();
     if (status !== undefined) gates.push(...workerGates(status));
     return {
       gates,
       status: { gitTargetCount: this.#options.targetCount(key), ...workerStatus(object, status) },
       volatile: ['state', 'retained'],
+      ...retryOf(admission),
     };
   }
 
-  /** Cross-object rules: the provider exists, and no older branch owns the same remote branch. */
-  #conflict(object: Declared<'GitBranch'>, providerKey: string): Gate<'GitBranch'> | undefined {
-    const provider = this.#options.objects.get('GitProvider', providerKey);
-    if (provider === undefined) {
-      return {
-        type: 'Validated',
-        status: 'False',
-        reason: 'GitProviderNotFound',
-        message: `spec.gitProviderRef: GitProvider ${providerKey} does not exist; create it or name another`,
-      };
-    }
-    const own = remoteBranch(provider.spec.url, object.spec.branch);
-    const older = this.#options.objects
+  /** @returns key of the older branch that owns the same remote branch; one that is not admitted owns nothing */
+  #ownerBefore(object: Declared<'GitBranch'>, provider: Declared<'GitProvider'>): string | undefined {
+    const own = repositoryOf(provider);
+    if (own === undefined) return undefined;
+    const owner = this.#options.objects
       .list('GitBranch')
-      .filter((other) => keyOf(other) !== keyOf(object) && isOlder(other, object));
-    const owner = older.find((other) => {
-      const theirs = this.#options.objects.get(
-        'GitProvider',
-        keyFor(other.spec.gitProviderRef.namespace ?? other.metadata.namespace ?? '', other.spec.gitProviderRef.name),
-      );
-      return theirs !== undefined && remoteBranch(theirs.spec.url, other.spec.branch) === own;
-    });
-    if (owner === undefined) return undefined;
-    return {
-      type: 'Validated',
-      status: 'False',
-      reason: 'BranchConflict',
-      message: `branch ${object.spec.branch} of this repository is owned by the older GitBranch ${keyOf(owner)}; use that one, or delete one of the two`,
-    };
+      .filter(({ spec, metadata }) => spec.branch === object.spec.branch && metadata.uid !== object.metadata.uid)
+      .filter((other) => isOlder(other, object))
+      .find((other) => {
+        const theirs = this.#options.objects.get('GitProvider', providerOf(other));
+        const repository = theirs === undefined ? undefined : repositoryOf(theirs);
+        if (theirs === undefined || repository === undefined) return false;
+        const isSame = sameRepository(repository, own);
+        return isSame && (this.isAdmitted(keyOf(other)) || this.#options.grants.admits(questionOf(other, theirs)));
+      });
+    return owner === undefined ? undefined : keyOf(owner);
   }
 
   async #keepOpen(
@@ -151,22 +157,28 @@ export class GitBranchReconciler {
     const key = keyOf(object);
     const identity = JSON.stringify([object.metadata.uid, facts.uid, facts.repository]);
     const { committer } = applyDefaults('GitProvider', provider.spec).commit;
+    const { parentBranch } = object.spec;
     const requested = object.metadata.annotations?.[REQUESTED_AT] ?? '';
     const known = this.#open.get(key);
     if (known?.identity === identity) {
-      if (known.facts.accessVersion !== facts.accessVersion || known.parentBranch !== object.spec.parentBranch)
-        known.handle.distrust();
-      if (JSON.stringify(known.committer) !== JSON.stringify(committer)) known.handle.configure({ committer });
-      if (known.requested !== requested && requested !== object.status?.lastHandledReconcileAt) known.handle.observe();
-      Object.assign(known, { facts, parentBranch: object.spec.parentBranch, committer, requested });
+      const isOutdated =
+        known.facts?.accessVersion !== facts.accessVersion || known.parentBranch !== object.spec.parentBranch;
+      const isRecommitted = JSON.stringify(known.committer) !== JSON.stringify(committer);
+      const isRequested = known.requested !== requested && requested !== object.status?.lastHandledReconcileAt;
+      // The store asks for access and parent as soon as it is told to look.
+      Object.assign(known, { facts, parentBranch, committer, requested });
+      if (isOutdated) known.handle.distrust();
+      if (isRecommitted) known.handle.configure({ committer });
+      if (isRequested) known.handle.observe();
       return;
     }
-    await this.#close(key);
+    await this.#close(key, CLOSE_BUDGET_MS);
+    let opened: Pick<Opened, 'facts' | 'parentBranch'> = { facts, parentBranch };
     const store = this.#options.repositories.open({
       id: key,
       branch: object.spec.branch,
-      access: () => this.#open.get(key)?.facts.access ?? facts.access,
-      parentBranch: () => (this.#open.has(key) ? this.#open.get(key)?.parentBranch : object.spec.parentBranch),
+      access: () => accessOf(key, opened.facts),
+      parentBranch: () => opened.parentBranch,
     });
     const { namespace = '', name } = splitKey(keyOf(provider));
     const handle = await this.#options.runtime.openBranch({
@@ -177,45 +189,88 @@ export class GitBranchReconciler {
       branch: object.spec.branch,
     });
     const subscription = handle.onChange(() => this.#options.onChange(key));
-    this.#open.set(key, {
-      handle,
-      subscription,
-      identity,
-      facts,
-      parentBranch: object.spec.parentBranch,
-      committer,
-      requested,
-    });
+    const entry: Opened = { handle, subscription, identity, facts, parentBranch, committer, requested };
+    opened = entry;
+    this.#open.set(key, entry);
     handle.observe();
     this.#options.onChange(key);
   }
 
-  async #close(key: string): Promise<void> {
+  /** The provider lends nothing now: no session starts with what it lent before. */
+  #lose(key: string): void {
+    const open = this.#open.get(key);
+    if (open !== undefined) open.facts = undefined;
+  }
+
+  async #stop(
+    key: string,
+    gates: readonly (Gate<'GitBranch'> | undefined)[],
+    budgetMs: number,
+  ): Promise<Findings<'GitBranch'>> {
+    this.#admitted.delete(key);
+    await this.#close(key, budgetMs);
+    return { gates: gates.filter((gate) => gate !== undefined) };
+  }
+
+  async #close(key: string, budgetMs: number): Promise<void> {
     const open = this.#open.get(key);
     if (open === undefined) return;
-    await this.#options.release(key);
+    // First, so that no target opens on it again.
     this.#open.delete(key);
     open.subscription[Symbol.dispose]();
-    await open.handle.close(CLOSE_BUDGET_MS);
+    await this.#options.release(key);
+    await open.handle.close(budgetMs);
   }
 }
 
-const namedIn = (key: string): { readonly namespace: string; readonly name: string } => {
-  const { namespace = '', name } = splitKey(key);
-  return { namespace, name };
-};
+export const providerOf = (branch: Declared<'GitBranch'>): string =>
+  keyFor(branch.spec.gitProviderRef.namespace ?? branch.metadata.namespace ?? '', branch.spec.gitProviderRef.name);
 
-/** Canonical, so that two spellings of one remote branch are one. */
-function remoteBranch(url: string, branch: string): string {
-  return `${repositoryText(canonicalRepository(url))}\n${branch}`;
+const notThere = (providerKey: string): string =>
+  `GitProvider ${providerKey} does not exist; create it or name another`;
+
+const refused = (reason: 'GitProviderNotFound' | 'BranchConflict', message: string): Gate<'GitBranch'> => ({
+  type: 'Validated',
+  status: 'False',
+  reason,
+  message,
+});
+
+function accessOf(key: string, facts: ProviderFacts | undefined): RepositoryAccess {
+  if (facts !== undefined) return facts.access;
+  throw new ReverserError({
+    reason: 'RemoteUnavailable',
+    retry: 'when-changed',
+    message: `GitBranch ${key}: its GitProvider lends no usable access now; the conditions of the GitProvider say why`,
+  });
 }
 
-function isOlder(a: Declared<'GitBranch'>, b: Declared<'GitBranch'>): boolean {
-  const rank = (object: Declared<'GitBranch'>): string => `${object.metadata['creationTimestamp']} ${keyOf(object)}`;
-  return rank(a) < rank(b);
+function questionOf(
+  branch: Declared<'GitBranch'>,
+  provider: Declared<'GitProvider'>,
+): { readonly lender: GitProviderLender; readonly borrower: GitBranchBorrower } {
+  const { allowedGitBranches } = provider.spec;
+  return {
+    lender: {
+      kind: 'GitProvider',
+      namespace: provider.metadata.namespace ?? '',
+      name: provider.metadata.name,
+      ...(allowedGitBranches === undefined ? {} : { allowedGitBranches }),
+    },
+    borrower: { kind: 'GitBranch', namespace: branch.metadata.namespace ?? '', branch: branch.spec.branch },
+  };
 }
 
-function providerGate(readiness: Readiness): Gate<'GitBranch'> {
+/** Absent for an address that today's admission refuses: its provider says so. */
+function repositoryOf({ spec }: Declared<'GitProvider'>): RepositoryIdentity | undefined {
+  try {
+    return canonicalRepository(spec.url);
+  } catch {
+    return undefined;
+  }
+}
+
+function providerGate(key: string, readiness: Readiness): Gate<'GitBranch'> {
   const type = 'GitProviderReady';
   if (readiness.level === 'ok') return { type, status: 'True', reason: 'Succeeded', message: 'the provider is ready' };
   const status = readiness.status === 'Unknown' ? 'Unknown' : 'False';
@@ -223,7 +278,7 @@ function providerGate(readiness: Readiness): Gate<'GitBranch'> {
     type,
     status,
     reason: 'GitProviderNotReady',
-    message: `the provider is not ready: ${readiness.reason}: ${readiness.message}`,
+    message: `GitProvider ${key} is not ready: ${readiness.reason}: ${readiness.message}`,
     level: readiness.level,
   };
 }

@@ -13,7 +13,8 @@ export type CredentialsVerdict =
       readonly kind: 'refused';
       readonly reason: 'SecretNotFound' | 'SecretMalformed' | 'TrustNotFound' | 'TrustMalformed';
       readonly message: string;
-    };
+    }
+  | { readonly kind: 'unreadable'; readonly message: string };
 
 const CA_KEYS = ['ca.crt', 'caFile'];
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----/;
@@ -30,22 +31,20 @@ export async function resolveCredentials(
   const versions: string[] = [];
   if (trust !== undefined) {
     const kind = trust.kind ?? 'ConfigMap';
+    const title = `spec.tls.caRef: ${kind} ${namespace}/${trust.name}`;
     const content = await reader.read(kind, namespace, trust.name, signal);
+    if (content.kind === 'unreadable') return { kind: 'unreadable', message: `spec.tls.caRef: ${content.message}` };
     if (content.kind === 'missing')
-      return {
-        kind: 'refused',
-        reason: 'TrustNotFound',
-        message: `spec.tls.caRef: ${kind} ${namespace}/${trust.name} does not exist; create it`,
-      };
+      return { kind: 'refused', reason: 'TrustNotFound', message: `${title} does not exist; create it` };
     const pem = first(content, CA_KEYS);
     if (pem === undefined || !CERTIFICATE.test(pem))
       return {
         kind: 'refused',
         reason: 'TrustMalformed',
-        message: `spec.tls.caRef: ${kind} ${namespace}/${trust.name} needs key ca.crt or caFile with PEM certificates`,
+        message: `${title} needs key ca.crt or caFile with PEM certificates`,
       };
     authorities.push(pem);
-    versions.push(content.resourceVersion);
+    versions.push(`trust ${kind} ${trust.name} ${content.resourceVersion}`);
   }
   if (spec.secretRef === undefined)
     return {
@@ -56,26 +55,20 @@ export async function resolveCredentials(
     };
 
   const { name } = spec.secretRef;
+  const title = `spec.secretRef: Secret ${namespace}/${name}`;
   const content = await reader.read('Secret', namespace, name, signal);
+  if (content.kind === 'unreadable') return { kind: 'unreadable', message: `spec.secretRef: ${content.message}` };
   if (content.kind === 'missing')
-    return {
-      kind: 'refused',
-      reason: 'SecretNotFound',
-      message: `spec.secretRef: Secret ${namespace}/${name} does not exist; create it`,
-    };
+    return { kind: 'refused', reason: 'SecretNotFound', message: `${title} does not exist; create it` };
   const credentials = credentialsIn(content.values);
   if (typeof credentials === 'string')
-    return {
-      kind: 'refused',
-      reason: 'SecretMalformed',
-      message: `spec.secretRef: Secret ${namespace}/${name} ${credentials}`,
-    };
+    return { kind: 'refused', reason: 'SecretMalformed', message: `${title} ${credentials}` };
   const own = first(content, CA_KEYS);
   if (own !== undefined) authorities.push(own);
   return {
     kind: 'resolved',
     access: access(spec.url, credentials, authorities),
-    version: [...versions, content.resourceVersion].join('/'),
+    version: [...versions, `secret ${name} ${content.resourceVersion}`].join('/'),
     isAnonymous: false,
   };
 }
@@ -97,6 +90,10 @@ function credentialsIn(values: ReadonlyMap<string, string>): string | NonNullabl
   for (const key of ['ssh-privatekey', 'identity', 'sshPrivateKey']) {
     if (values.has(key))
       return `holds an SSH key (${key}), which an http(s) URL cannot use; give password or bearerToken`;
+  }
+  for (const key of ['tls.crt', 'tls.key', 'tlsClientCertData', 'tlsClientCertKey']) {
+    if (values.has(key))
+      return `holds a client certificate (${key}), which this version cannot use; give password or bearerToken alone`;
   }
   const password = values.get('password');
   if (password !== undefined) return { kind: 'basic', username: values.get('username') ?? '', password };

@@ -7,21 +7,21 @@ const WATCH_ERROR_PATIENCE_MS = 600_000;
 
 type TargetGate = Gate<'GitTarget'>;
 
-export function branchGate(readiness: Readiness, isWritable: boolean): TargetGate {
+export function branchGate(key: string, readiness: Readiness, isWritable: boolean): TargetGate {
   const type = 'GitBranchReady';
   if (readiness.level === 'ok') return { type, status: 'True', reason: 'Succeeded', message: 'the branch is ready' };
-  const message = `the branch is not ready: ${readiness.reason}: ${readiness.message}`;
+  const message = `GitBranch ${key} is not ready: ${readiness.reason}: ${readiness.message}`;
   if (!isWritable) return { type, status: 'False', reason: 'BranchNotWritable', message, level: readiness.level };
   if (readiness.status === 'Unknown')
     return { type, status: 'Unknown', reason: 'GitBranchNotReady', message, level: readiness.level };
   return { type, status: 'False', reason: 'GitBranchNotReady', message, level: readiness.level };
 }
 
-export function providerGate(readiness: Readiness): TargetGate {
+export function providerGate(name: string, readiness: Readiness): TargetGate {
   const type = 'KubeProviderReady';
   if (readiness.level === 'ok')
     return { type, status: 'True', reason: 'Succeeded', message: 'the cluster connection is ready' };
-  const message = `the cluster connection is not ready: ${readiness.reason}: ${readiness.message}`;
+  const message = `KubeProvider ${name} is not ready: ${readiness.reason}: ${readiness.message}`;
   const status = readiness.status === 'Unknown' ? 'Unknown' : 'False';
   return { type, status, reason: 'KubeProviderNotReady', message, level: readiness.level };
 }
@@ -124,6 +124,15 @@ export function streamsGate(streams: readonly StreamStatus[], total: number, now
       message: `${total - ready} of ${total} stream(s) read their first set`,
     } as const;
   return { type, status: 'True', reason: 'AllStreamsReady', message: `${total} stream(s) running` } as const;
+}
+
+/** When a watch that does not deliver becomes a matter for a person; undefined when none is on its way there. */
+export function streamsPatienceMs(streams: readonly StreamStatus[], now: Date): number | undefined {
+  const left = streams
+    .filter(({ trouble }) => trouble?.reason === 'WatchError')
+    .map(({ trouble }) => (trouble?.since.getTime() ?? 0) + WATCH_ERROR_PATIENCE_MS - now.getTime())
+    .filter((ms) => ms > 0);
+  return left.length === 0 ? undefined : Math.min(...left);
 }
 
 function told(streams: readonly StreamStatus[]): string {

@@ -1,11 +1,12 @@
 import {
   branchId,
   clusterId,
+  collectionKey,
   hasReason,
   messageOf,
   targetId,
-  type BranchStatus,
-  type ClusterStatus,
+  type BranchHandle,
+  type ClusterHandle,
   type Clock,
   type Runtime,
   type TargetHandle,
@@ -14,20 +15,31 @@ import {
 } from '@gitops-reverser/kernel-api';
 import type { Gate, KubeProviderLender } from '@gitops-reverser/crd-types';
 import { REQUESTED_AT, type Findings } from '../controller.js';
-import { grantGate, isAdmitted, type Admission, type Grants } from '../grants.js';
+import { grantGate, isAdmitted, retryOf, type Admission, type Grants } from '../grants.js';
 import { remoteOf, seconds } from '../git-branch/reconciler.js';
 import { reachable } from '../kube-provider/reconciler.js';
-import { keyFor, keyOf, type ControlObjects, type Declared } from '../objects.js';
+import { isOlder, keyOf, splitKey, type Declared, type Objects } from '../objects.js';
 import type { Readiness } from '../readiness.js';
 import { storedProblem } from '../validated.js';
-import { branchGate, folderGates, providerGate, refusalsStatus, streamsGate, streamsStatus } from './gates.js';
+import { branchQuestion, encryptionGate, missing, refsOf, refused, type TargetRefs } from './checks.js';
+import {
+  branchGate,
+  folderGates,
+  providerGate,
+  refusalsStatus,
+  streamsGate,
+  streamsPatienceMs,
+  streamsStatus,
+} from './gates.js';
 import { planRules, type RuleFacts, type RulePlan } from './rules.js';
 import { foldersNest, settingsOf } from './settings.js';
 
 const EMPTY_PLAN: RulePlan = { collections: [], facts: new Map() };
+/** Branch or cluster were closed while a target opened on them: whoever opens them again wakes it, this is for certain. */
+const MOVED_RETRY_MS = 2_000;
 
 export interface GitTargetOptions {
-  readonly objects: ControlObjects;
+  readonly objects: Objects;
   readonly grants: Grants;
   readonly runtime: Runtime;
   readonly clock: Clock;
@@ -38,12 +50,8 @@ export interface GitTargetOptions {
   isSensitive(group: string, resource: string): boolean;
   /** Problems of templates and placement that no schema can express; empty when there are none. */
   validate(settings: TargetSettings): readonly string[];
-  branch(key: string): {
-    readonly isOpen: boolean;
-    readonly status: BranchStatus | undefined;
-    readonly readiness: Readiness;
-  };
-  provider(name: string): { readonly status: ClusterStatus | undefined; readonly readiness: Readiness };
+  branch(key: string): { readonly handle: BranchHandle | undefined; readonly readiness: Readiness };
+  provider(name: string): { readonly handle: ClusterHandle | undefined; readonly readiness: Readiness };
   onChange(key: string): void;
 }
 
@@ -51,15 +59,22 @@ interface Opened {
   readonly handle: TargetHandle;
   readonly subscription: Disposable;
   readonly uid: string;
+  readonly refs: TargetRefs;
+  /** What it was opened on: another handle is another opening. */
+  readonly branch: BranchHandle;
+  readonly cluster: ClusterHandle;
   settings: string;
+  followed: string;
   requested: string | undefined;
 }
+
+type KubeLender = KubeProviderLender & { readonly uid: string };
 
 /** One folder, its source and how it is written: judges who may, keeps the target open, and owns its watch plan. */
 export class GitTargetReconciler {
   readonly #options: GitTargetOptions;
   readonly #open = new Map<string, Opened>();
-  readonly #admitted = new Map<string, { readonly branch: string; readonly provider: string }>();
+  readonly #admitted = new Map<string, TargetRefs>();
   readonly #plans = new Map<string, RulePlan>();
   /** Last valid settings by object: a template error does not stop a working target. */
   readonly #valid = new Map<string, { readonly uid: string; readonly settings: TargetSettings }>();
@@ -74,6 +89,9 @@ export class GitTargetReconciler {
   status(key: string): TargetStatus | undefined {
     return this.#open.get(key)?.handle.status();
   }
+  isAdmitted(key: string): boolean {
+    return this.#admitted.has(key);
+  }
   countForBranch(branch: string): number {
     return [...this.#admitted.values()].filter((target) => target.branch === branch).length;
   }
@@ -82,138 +100,116 @@ export class GitTargetReconciler {
   }
 
   /** Lets go of everything that uses a branch or a cluster that is about to close. */
-  async release(uses: (target: { readonly branch: string; readonly provider: string }) => boolean): Promise<void> {
-    await Promise.all([...this.#admitted].filter(([, target]) => uses(target)).map(([key]) => this.#close(key)));
+  async release(uses: (target: TargetRefs) => boolean): Promise<void> {
+    await Promise.all([...this.#open].filter(([, { refs }]) => uses(refs)).map(([key]) => this.#close(key)));
   }
 
   async forget(key: string): Promise<void> {
-    await this.#close(key);
     this.#admitted.delete(key);
     this.#plans.delete(key);
     this.#valid.delete(key);
+    await this.#close(key);
     this.#options.grants.forget(`GitTarget ${key}:`);
   }
 
   async reconcile(object: Declared<'GitTarget'>): Promise<Findings<'GitTarget'>> {
     const key = keyOf(object);
-    const branchKey = keyFor(
-      object.spec.gitBranchRef.namespace ?? object.metadata.namespace ?? '',
-      object.spec.gitBranchRef.name,
-    );
-    const providerName = object.spec.kubeProviderRef?.name ?? 'default';
-    const branch = this.#options.objects.get('GitBranch', branchKey);
-    const provider = this.#options.objects.get('KubeProvider', providerName);
-    const invalid = storedProblem('GitTarget', object) ?? this.#unusable(object, branchKey, providerName);
+    const refs = refsOf(object);
+    const { objects } = this.#options;
+    const branch = objects.get('GitBranch', refs.branch);
+    const provider = objects.get('KubeProvider', refs.provider);
+    const invalid = storedProblem('GitTarget', object) ?? missing(refs, branch, provider);
     if (invalid !== undefined || branch === undefined || provider === undefined)
-      return await this.#stop(key, invalid === undefined ? [] : [invalid]);
+      return await this.#stop(object, [invalid]);
+    const unusable = this.#conflict(object, branch) ?? this.#unserved(object);
+    if (unusable !== undefined) return await this.#stop(object, [unusable]);
+    // It goes as soon as whoever holds it lets go; from now on nothing more enters the river.
+    if (object.metadata.deletionTimestamp !== undefined) return await this.#stop(object, []);
 
     const { settings, gate } = this.#settings(object);
-    const lender = {
+    const { allowedGitTargets } = provider.spec;
+    const lender: KubeLender = {
       kind: 'KubeProvider',
-      name: providerName,
+      name: refs.provider,
       uid: provider.metadata.uid ?? '',
-      ...(provider.spec.allowedGitTargets === undefined ? {} : { allowedGitTargets: provider.spec.allowedGitTargets }),
-    } as const;
-    const admission = this.#admit(object, branch, branchKey, lender);
+      ...(allowedGitTargets === undefined ? {} : { allowedGitTargets }),
+    };
+    const admission = this.#admit(object, branch, lender);
     const gates: Gate<'GitTarget'>[] = [gate, grantGate('TargetAllowed', admission)];
-    if (settings === undefined || !isAdmitted(admission)) return await this.#stop(key, gates);
-    this.#admitted.set(key, { branch: branchKey, provider: providerName });
+    if (settings === undefined || !isAdmitted(admission))
+      return { ...(await this.#stop(object, gates)), ...retryOf(admission) };
+    this.#admitted.set(key, refs);
 
-    const onBranch = this.#options.branch(branchKey);
-    const onCluster = this.#options.provider(providerName);
-    const isWritable = onBranch.status?.writable.status !== 'False';
+    const onBranch = this.#options.branch(refs.branch);
+    const onCluster = this.#options.provider(refs.provider);
+    const isWritable = onBranch.handle?.status().writable.status !== 'False';
+    const surface = onCluster.handle?.status().surface;
     gates.push(
-      branchGate(onBranch.readiness, isWritable),
-      providerGate(onCluster.readiness),
-      reachable(onCluster.status?.surface?.reach),
+      branchGate(refs.branch, onBranch.readiness, isWritable),
+      providerGate(refs.provider, onCluster.readiness),
+      reachable(surface?.reach),
+      encryptionGate(settings),
+      {
+        type: 'RenderMatchesLive',
+        status: 'True',
+        reason: 'Succeeded',
+        message: 'a plain folder renders to what it holds',
+      },
     );
-    gates.push({
-      type: 'EncryptionConfigured',
-      status: 'True',
-      reason: 'NotRequired',
-      message: 'no encryption is declared: sensitive objects are refused',
-    });
-    gates.push({
-      type: 'RenderMatchesLive',
-      status: 'True',
-      reason: 'Succeeded',
-      message: 'a plain folder renders to what it holds',
-    });
-    if (!onBranch.isOpen || onCluster.status === undefined) {
-      await this.#close(key);
-      return { gates, handled: object.status?.lastHandledReconcileAt };
+    const opened = await this.#keepOpen(object, refs, onBranch.handle, onCluster.handle, settings);
+    if (opened.kind === 'refused') return await this.#stop(object, [opened.gate]);
+    if (opened.kind === 'waiting') {
+      const handled = object.status?.lastHandledReconcileAt;
+      return { gates, handled, ...(opened.isMoved ? { requeueAfterMs: MOVED_RETRY_MS } : retryOf(admission)) };
     }
-    const unavailable = await this.#keepOpen(object, branchKey, providerName, settings);
-    if (unavailable !== undefined) return await this.#stop(key, [unavailable]);
-    const plan = planRules(
-      this.#options.objects,
-      this.#options.grants,
-      object,
-      lender,
-      onCluster.status.surface,
-      (served) => this.#sensitivity(served.type, settings),
+    const plan = planRules(objects, this.#options.grants, object, lender, surface, (served) =>
+      this.#sensitivity(served.type, settings),
     );
     this.#plans.set(key, plan);
-    const open = this.#open.get(key);
-    open?.handle.follow(plan.collections);
-    const status = open?.handle.status();
-    if (status !== undefined)
-      gates.push(
-        ...folderGates(status),
-        streamsGate(status.streams, plan.collections.length, this.#options.clock.now()),
-      );
+    this.#follow(opened.target, plan);
+    const status = opened.target.handle.status();
+    const keys = new Set(plan.collections.map(collectionKey));
+    // Streams that are about to stop are no longer its business.
+    const streams = status.streams.filter(({ collection }) => keys.has(collectionKey(collection)));
+    const now = this.#options.clock.now();
+    gates.push(...folderGates(status), streamsGate(streams, plan.collections.length, now));
+    const retries = [retryOf(admission).requeueAfterMs, plan.retryMs, streamsPatienceMs(streams, now)];
+    const requeueAfterMs = Math.min(...retries.map((ms) => ms ?? Number.POSITIVE_INFINITY));
     return {
       gates,
-      status: this.#report(object, plan, status, onBranch.status, settings),
-      handled: status?.resyncedToken ?? object.status?.lastHandledReconcileAt,
+      status: this.#report(object, status, onBranch.handle, settings, streamsStatus(streams, plan.collections.length)),
+      handled: status.resyncedToken ?? object.status?.lastHandledReconcileAt,
+      ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}),
       ...(settings.suspend
         ? { options: { suspended: 'spec.suspend is true: nothing is written; set it to false to go on' } }
         : {}),
     };
   }
 
-  /** References that must exist, and the one folder rule. */
-  #unusable(object: Declared<'GitTarget'>, branchKey: string, providerName: string): Gate<'GitTarget'> | undefined {
-    const { objects, encryptionProviders } = this.#options;
-    const refuse = (
-      reason: 'GitBranchNotFound' | 'KubeProviderNotFound' | 'TargetConflict' | 'PluginUnavailable',
-      message: string,
-    ): Gate<'GitTarget'> => ({ type: 'Validated', status: 'False', reason, message });
-    if (objects.get('GitBranch', branchKey) === undefined)
-      return refuse(
-        'GitBranchNotFound',
-        `spec.gitBranchRef: GitBranch ${branchKey} does not exist; create it or name another`,
-      );
-    if (objects.get('KubeProvider', providerName) === undefined)
-      return refuse(
-        'KubeProviderNotFound',
-        `spec.kubeProviderRef: KubeProvider ${providerName} does not exist; create it or name another`,
-      );
-    const owner = objects
+  /** The one folder rule. Who is not admitted to the branch owns no folder of it. */
+  #conflict(object: Declared<'GitTarget'>, branch: Declared<'GitBranch'>): Gate<'GitTarget'> | undefined {
+    const branchKey = keyOf(branch);
+    const owner = this.#options.objects
       .list('GitTarget')
-      .find(
-        (other) =>
-          other.metadata.uid !== object.metadata.uid &&
-          this.#branchOf(other) === branchKey &&
-          isOlder(other, object) &&
-          foldersNest(other.spec.path, object.spec.path),
-      );
-    if (owner !== undefined)
-      return refuse(
-        'TargetConflict',
-        `spec.path: folder ${object.spec.path} and folder ${owner.spec.path} of the older GitTarget ${keyOf(owner)} overlap on one branch; choose folders that do not contain each other`,
-      );
-    const wanted = object.spec.encryption === undefined ? undefined : (object.spec.encryption.provider ?? 'sops');
-    if (wanted === undefined || encryptionProviders.includes(wanted)) return undefined;
-    const loaded = encryptionProviders.length === 0 ? 'none is loaded' : `loaded: ${encryptionProviders.join(', ')}`;
-    return refuse(
-      'PluginUnavailable',
-      `spec.encryption.provider: no writer serves ${wanted}; ${loaded}; the usual package is @gitops-reverser/plugin-${wanted}`,
+      .filter((other) => other.metadata.uid !== object.metadata.uid && refsOf(other).branch === branchKey)
+      .filter((other) => isOlder(other, object) && foldersNest(other.spec.path, object.spec.path))
+      .find((other) => this.isAdmitted(keyOf(other)) || this.#options.grants.admits(branchQuestion(other, branch)));
+    if (owner === undefined) return undefined;
+    return refused(
+      'TargetConflict',
+      `spec.path: folder ${object.spec.path} and folder ${owner.spec.path} of the older GitTarget ${keyOf(owner)} overlap on one branch; choose folders that do not contain each other`,
     );
   }
 
-  #branchOf(target: Declared<'GitTarget'>): string {
-    return keyFor(target.spec.gitBranchRef.namespace ?? target.metadata.namespace ?? '', target.spec.gitBranchRef.name);
+  #unserved({ spec }: Declared<'GitTarget'>): Gate<'GitTarget'> | undefined {
+    const { encryptionProviders } = this.#options;
+    const wanted = spec.encryption === undefined ? undefined : (spec.encryption.provider ?? 'sops');
+    if (wanted === undefined || encryptionProviders.includes(wanted)) return undefined;
+    const loaded = encryptionProviders.length === 0 ? 'none is loaded' : `loaded: ${encryptionProviders.join(', ')}`;
+    return refused(
+      'PluginUnavailable',
+      `spec.encryption.provider: no writer serves ${wanted}; ${loaded}; the usual package is @gitops-reverser/plugin-${wanted}`,
+    );
   }
 
   /** The settings in force, and the gate that says whether they are the declared ones. */
@@ -263,78 +259,103 @@ export class GitTargetReconciler {
   }
 
   /** Both lenders must admit it: the branch and the cluster. */
-  #admit(
-    object: Declared<'GitTarget'>,
-    branch: Declared<'GitBranch'>,
-    branchKey: string,
-    cluster: KubeProviderLender & { readonly uid: string },
-  ): Admission {
+  #admit(object: Declared<'GitTarget'>, branch: Declared<'GitBranch'>, cluster: KubeLender): Admission {
     const key = keyOf(object);
-    const borrower = { kind: 'GitTarget', namespace: object.metadata.namespace ?? '', path: object.spec.path } as const;
-    const lender = {
-      kind: 'GitBranch',
-      namespace: branch.metadata.namespace ?? '',
-      name: branch.metadata.name,
-      ...(branch.spec.allowedGitTargets === undefined ? {} : { allowedGitTargets: branch.spec.allowedGitTargets }),
-    } as const;
-    const byBranch = this.#options.grants.ask(`GitTarget ${key}:${branchKey}:${branch.metadata.uid}`, {
-      lender,
-      borrower,
-    });
+    const question = branchQuestion(object, branch);
+    const { grants } = this.#options;
+    const byBranch = grants.ask(`GitTarget ${key}:${keyOf(branch)}:${branch.metadata.uid}`, question);
     if (!isAdmitted(byBranch)) return byBranch;
-    const byCluster = this.#options.grants.ask(`GitTarget ${key}:${cluster.name}:${cluster.uid}`, {
-      lender: cluster,
-      borrower,
-    });
+    const { borrower } = question;
+    const byCluster = grants.ask(`GitTarget ${key}:${cluster.name}:${cluster.uid}`, { lender: cluster, borrower });
     return byCluster.kind === 'granted' ? byBranch : byCluster;
   }
 
   async #keepOpen(
     object: Declared<'GitTarget'>,
-    branchKey: string,
-    providerName: string,
+    refs: TargetRefs,
+    branch: BranchHandle | undefined,
+    cluster: ClusterHandle | undefined,
     settings: TargetSettings,
-  ): Promise<Gate<'GitTarget'> | undefined> {
+  ): Promise<
+    | { readonly kind: 'open'; readonly target: Opened }
+    | { readonly kind: 'waiting'; readonly isMoved: boolean }
+    | { readonly kind: 'refused'; readonly gate: Gate<'GitTarget'> }
+  > {
     const key = keyOf(object);
     const uid = object.metadata.uid ?? '';
     const requested = object.metadata.annotations?.[REQUESTED_AT];
     const text = JSON.stringify(settings);
     const known = this.#open.get(key);
-    if (known?.uid === uid) {
+    if (known !== undefined && known.uid === uid && known.branch === branch && known.cluster === cluster) {
       if (known.settings !== text) known.handle.configure(settings);
       if (requested !== undefined && requested !== known.requested) known.handle.resync(requested);
       Object.assign(known, { settings: text, requested });
-      return undefined;
+      return { kind: 'open', target: known };
     }
     await this.#close(key);
+    if (branch === undefined || cluster === undefined) return { kind: 'waiting', isMoved: false };
+    const { namespace = '', name } = object.metadata;
+    const { namespace: branchNamespace = '', name: branchName } = splitKey(refs.branch);
+    let handle: TargetHandle;
     try {
-      const { namespace = '', name } = object.metadata;
-      const [branchNamespace = '', branchName = ''] = branchKey.split('/');
-      const handle = await this.#options.runtime.openTarget({
+      handle = await this.#options.runtime.openTarget({
         id: targetId(namespace, name),
         uid,
         namespace,
         name,
-        cluster: clusterId(providerName),
+        cluster: clusterId(refs.provider),
         branch: branchId(branchNamespace, branchName),
         settings,
       });
-      const subscription = handle.onChange(() => this.#options.onChange(key));
-      this.#open.set(key, { handle, subscription, uid, settings: text, requested });
-      if (requested !== undefined && requested !== object.status?.lastHandledReconcileAt) handle.resync(requested);
-      return undefined;
     } catch (thrown) {
+      if (hasReason(thrown, 'NotOpen')) return { kind: 'waiting', isMoved: true };
       if (!hasReason(thrown, 'PluginUnavailable')) throw thrown;
-      return { type: 'Validated', status: 'False', reason: 'PluginUnavailable', message: messageOf(thrown) };
+      return { kind: 'refused', gate: refused('PluginUnavailable', messageOf(thrown)) };
     }
+    const isSame =
+      this.#options.branch(refs.branch).handle === branch && this.#options.provider(refs.provider).handle === cluster;
+    if (!isSame) {
+      await handle.close();
+      return { kind: 'waiting', isMoved: true };
+    }
+    const subscription = handle.onChange(() => this.#options.onChange(key));
+    const target: Opened = {
+      handle,
+      subscription,
+      uid,
+      refs,
+      branch,
+      cluster,
+      settings: text,
+      followed: '',
+      requested,
+    };
+    this.#open.set(key, target);
+    if (requested !== undefined && requested !== object.status?.lastHandledReconcileAt) handle.resync(requested);
+    return { kind: 'open', target };
+  }
+
+  #follow(target: Opened, { collections }: RulePlan): void {
+    const followed = JSON.stringify(collections);
+    if (target.followed === followed) return;
+    target.followed = followed;
+    target.handle.follow(collections);
   }
 
   /** No stream runs and nothing is written while a declaration or a grant does not allow it. Files stay. */
-  async #stop(key: string, gates: readonly Gate<'GitTarget'>[]): Promise<Findings<'GitTarget'>> {
+  async #stop(
+    object: Declared<'GitTarget'>,
+    gates: readonly (Gate<'GitTarget'> | undefined)[],
+  ): Promise<Findings<'GitTarget'>> {
+    const key = keyOf(object);
     this.#admitted.delete(key);
     this.#plans.set(key, EMPTY_PLAN);
     await this.#close(key);
-    return { gates };
+    // A resync that was asked for is still owed.
+    return {
+      gates: gates.filter((gate) => gate !== undefined),
+      handled: object.status?.lastHandledReconcileAt,
+    };
   }
 
   async #close(key: string): Promise<void> {
@@ -356,16 +377,16 @@ export class GitTargetReconciler {
 
   #report(
     object: Declared<'GitTarget'>,
-    plan: RulePlan,
-    status: TargetStatus | undefined,
-    branch: BranchStatus | undefined,
+    { retention, refused: refusals, folder }: TargetStatus,
+    branch: BranchHandle | undefined,
     settings: TargetSettings,
+    streams: ReturnType<typeof streamsStatus>,
   ) {
-    const { retention, refused = [], streams = [] } = status ?? {};
-    const { parent, ...remote } =
-      branch?.remote === undefined ? { parent: undefined } : remoteOf(branch.remote, object.status?.remote);
+    const seen = branch?.status().remote;
+    const { parent: _, ...remote } = seen === undefined ? { parent: undefined } : remoteOf(seen, object.status?.remote);
     return {
-      streams: streamsStatus(streams, plan.collections.length),
+      streams,
+      ...(folder.state === 'Accepted' ? { placement: { mode: 'Plain' as const } } : {}),
       ...(retention === undefined || settings.suspend
         ? {}
         : {
@@ -376,12 +397,7 @@ export class GitTargetReconciler {
             },
           }),
       ...('commit' in remote ? { remote } : {}),
-      ...refusalsStatus(refused),
+      ...refusalsStatus(refusals),
     };
   }
-}
-
-function isOlder(a: Declared<'GitTarget'>, b: Declared<'GitTarget'>): boolean {
-  const rank = (object: Declared<'GitTarget'>): string => `${object.metadata.creationTimestamp} ${keyOf(object)}`;
-  return rank(a) < rank(b);
 }

@@ -1,7 +1,7 @@
 import { targetId, type Collection, type Surface } from '@gitops-reverser/kernel-api';
 import { admitsSourceNamespace, applyDefaults, type KubeProviderLender } from '@gitops-reverser/crd-types';
-import type { Grants } from '../grants.js';
-import { keyFor, keyOf, type ControlObjects, type Declared } from '../objects.js';
+import { GRANT_RETRY_MS, type Grants } from '../grants.js';
+import { keyFor, keyOf, type Declared, type Objects } from '../objects.js';
 import { storedProblem } from '../validated.js';
 import { planWatches, type PlannedRule } from '../watch-plan/watch-plan.js';
 import type { TypeJudge } from '../watch-plan/resolve-entry.js';
@@ -22,6 +22,8 @@ export interface RulePlan {
   readonly collections: readonly Collection[];
   /** By `kind key`. */
   readonly facts: ReadonlyMap<string, RuleFacts>;
+  /** A grant could not be read: plan again after this long. */
+  readonly retryMs?: number;
 }
 
 type AnyRule = Declared<'WatchRule'> | Declared<'ClusterWatchRule'>;
@@ -32,7 +34,7 @@ export const ruleKey = (rule: {
 }): string => `${rule.kind} ${keyOf(rule)}`;
 
 /** Rules that name this target. */
-export function rulesOf(objects: ControlObjects, target: Declared<'GitTarget'>): readonly AnyRule[] {
+export function rulesOf(objects: Objects, target: Declared<'GitTarget'>): readonly AnyRule[] {
   const { namespace = '', name } = target.metadata;
   const own = objects.list('WatchRule', namespace).filter(({ spec }) => spec.gitTargetRef.name === name);
   const wide = objects
@@ -43,7 +45,7 @@ export function rulesOf(objects: ControlObjects, target: Declared<'GitTarget'>):
 
 /** The whole plan of one target: who may read which namespace, then which collections that means. */
 export function planRules(
-  objects: ControlObjects,
+  objects: Objects,
   grants: Grants,
   target: Declared<'GitTarget'>,
   lender: KubeProviderLender & { readonly uid: string },
@@ -79,7 +81,8 @@ export function planRules(
     };
     facts.set(key, { authorized: verdict, planned: plannedByKey.get(key) ?? waiting });
   }
-  return { collections: plan.collections, facts };
+  const isUnreadable = [...authorized.values()].some(({ reason }) => reason === 'GrantUnreadable');
+  return { collections: plan.collections, facts, ...(isUnreadable ? { retryMs: GRANT_RETRY_MS } : {}) };
 }
 
 /** One denied entry refuses the whole rule (chapter 10, section 6). */

@@ -16,6 +16,7 @@ import {
   type KubeConnection,
   type KubeCredentials,
   type KubeconfigPolicy,
+  type RateLimit,
 } from '@gitops-reverser/toolkit-kube';
 import type { Declared } from '../objects.js';
 import type { SecretReader } from '../secrets.js';
@@ -39,7 +40,8 @@ export type CredentialVerdict =
       readonly kind: 'refused';
       readonly reason: (typeof KUBECONFIG_REASONS)[number] | 'KubeConfigSecretNotFound' | 'KubeConfigKeyNotFound';
       readonly message: string;
-    };
+    }
+  | { readonly kind: 'unreadable'; readonly message: string };
 
 export interface CredentialOptions {
   readonly reader: SecretReader;
@@ -63,6 +65,8 @@ export async function resolveConnection(
   const { name, key } = connection.secretRef;
   const title = `Secret ${options.operatorNamespace}/${name}`;
   const content = await options.reader.read('Secret', options.operatorNamespace, name, signal);
+  if (content.kind === 'unreadable')
+    return { kind: 'unreadable', message: `spec.connection.secretRef: ${content.message}` };
   if (content.kind === 'missing')
     return {
       kind: 'refused',
@@ -117,6 +121,14 @@ export interface OpenCluster {
   readonly connection: KubeConnection;
   readonly credentials: RotatingCredentials;
   readonly uid: string;
+  /** Of a remote cluster; a different one needs a connection of its own. */
+  readonly rateLimit: RateLimit;
+}
+
+/** Requests a second to a remote cluster, as declared or by default. */
+export function rateLimitOf(object: Declared<'KubeProvider'>, limits: RateLimit): RateLimit {
+  const { client } = applyDefaults('KubeProvider', object.spec);
+  return { qps: client?.qps ?? limits.qps, burst: client?.burst ?? limits.burst };
 }
 
 /** Opens the scope of a source cluster. Nothing is dialed before the source starts to look. */
@@ -125,11 +137,11 @@ export async function openCluster(
   verdict: Extract<CredentialVerdict, { readonly kind: 'ready' }>,
   runtime: Runtime,
   clock: Clock,
-  limits: { readonly qps: number; readonly burst: number },
+  limits: RateLimit,
 ): Promise<OpenCluster> {
   const spec = applyDefaults('KubeProvider', object.spec);
   const credentials = new RotatingCredentials(verdict.credentials);
-  const rateLimit = { qps: spec.client?.qps ?? limits.qps, burst: spec.client?.burst ?? limits.burst };
+  const rateLimit = rateLimitOf(object, limits);
   const connection = openKubeConnection({ credentials, clock, ...(verdict.isLocal ? {} : { rateLimit }) });
   try {
     const handle = await runtime.openCluster({
@@ -137,7 +149,7 @@ export async function openCluster(
       dialect: spec.connection.dialect,
       given: [provide(kubeConnection, connection), provide(clusterLocality, verdict.isLocal ? 'local' : 'remote')],
     });
-    return { handle, connection, credentials, uid: object.metadata.uid ?? '' };
+    return { handle, connection, credentials, uid: object.metadata.uid ?? '', rateLimit };
   } catch (thrown) {
     await connection.close();
     throw thrown;

@@ -1,10 +1,18 @@
-import { hasReason, messageOf, type Clock, type ClusterStatus, type Runtime } from '@gitops-reverser/kernel-api';
-import type { Gate } from '@gitops-reverser/crd-types';
+import {
+  hasReason,
+  messageOf,
+  type Clock,
+  type ClusterHandle,
+  type ClusterStatus,
+  type Runtime,
+} from '@gitops-reverser/kernel-api';
+import { applyDefaults, type Gate } from '@gitops-reverser/crd-types';
 import type { Findings } from '../controller.js';
 import type { Declared } from '../objects.js';
 import { storedProblem } from '../validated.js';
 import {
   openCluster,
+  rateLimitOf,
   resolveConnection,
   type CredentialOptions,
   type CredentialVerdict,
@@ -13,11 +21,15 @@ import {
 
 /** Content of a connection's Secret is looked at again this often (chapter 30, SC-11). */
 const CREDENTIAL_CHECK_MS = 30_000;
+/** The same while something is wrong with it: somebody is waiting. */
+const CREDENTIAL_RETRY_MS = 10_000;
 
 export interface KubeProviderOptions extends CredentialOptions {
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly limits: { readonly qps: number; readonly burst: number };
+  /** Values of `spec.connection.dialect` that some loaded source serves. */
+  readonly dialects: readonly string[];
   /** Admitted targets of a provider: while there are none it is not dialed. */
   targetCount(name: string): number;
   /** Targets of this cluster must let go before it closes. */
@@ -36,9 +48,9 @@ export class KubeProviderReconciler {
     this.#options = options;
   }
 
-  /** What the cluster said last; undefined while it is not open. */
-  status(name: string): ClusterStatus | undefined {
-    return this.#open.get(name)?.handle.status();
+  /** The open cluster; another one after it was closed and opened again. */
+  handle(name: string): ClusterHandle | undefined {
+    return this.#open.get(name)?.handle;
   }
 
   async forget(name: string): Promise<void> {
@@ -53,7 +65,7 @@ export class KubeProviderReconciler {
 
   async reconcile(object: Declared<'KubeProvider'>, signal: AbortSignal): Promise<Findings<'KubeProvider'>> {
     const { name } = object.metadata;
-    const invalid = storedProblem('KubeProvider', object);
+    const invalid = storedProblem('KubeProvider', object) ?? this.#unserved(object);
     if (invalid !== undefined) {
       await this.#close(name);
       return { gates: [invalid] };
@@ -63,17 +75,17 @@ export class KubeProviderReconciler {
     const counts = { gitTargetCount: this.#options.targetCount(name), applierClaimCount: 0, auditRoute };
     if (verdict.kind === 'refused') {
       await this.#close(name);
-      const requeueAfterMs = CREDENTIAL_CHECK_MS;
       return {
         gates: [{ type: 'Validated', status: 'False', reason: verdict.reason, message: verdict.message }],
         status: counts,
-        requeueAfterMs,
+        requeueAfterMs: CREDENTIAL_RETRY_MS,
       };
     }
-    const unavailable = await this.#keepOpen(object, verdict);
-    if (unavailable !== undefined) return { gates: [unavailable], status: counts, requeueAfterMs: CREDENTIAL_CHECK_MS };
+    if (verdict.kind === 'unreadable') return this.#unread(object, verdict.message, counts);
+    const refused = await this.#keepOpen(object, verdict);
+    if (refused !== undefined) return { gates: [refused], status: counts };
     const gates: Gate<'KubeProvider'>[] = [validated(object, verdict)];
-    const surface = this.#open.get(name)?.handle.status().surface;
+    const surface = this.handle(name)?.status().surface;
     if (this.#open.has(name)) gates.push(reachable(surface?.reach));
     const server = verdict.isLocal ? '' : displayed(verdict.credentials.server);
     const serverVersion = surface?.serverVersion;
@@ -89,6 +101,41 @@ export class KubeProviderReconciler {
     };
   }
 
+  #unserved({ spec }: Declared<'KubeProvider'>): Gate<'KubeProvider'> | undefined {
+    const { dialects } = this.#options;
+    const { dialect } = applyDefaults('KubeProvider', spec).connection;
+    if (dialects.includes(dialect)) return undefined;
+    return unavailable(
+      `no source serves ${dialect}; loaded: ${dialects.join(', ') || 'none'}; the usual package is @gitops-reverser/plugin-${dialect}`,
+    );
+  }
+
+  /** A connection that is open stays open; one that was never read is waited for. */
+  #unread(
+    { metadata: { name }, status }: Declared<'KubeProvider'>,
+    problem: string,
+    counts: NonNullable<Findings<'KubeProvider'>['status']>,
+  ): Findings<'KubeProvider'> {
+    const handle = this.handle(name);
+    const { server, serverVersion, credential } = status ?? {};
+    return {
+      gates:
+        handle === undefined
+          ? [{ type: 'Validated', status: 'Unknown', reason: 'Progressing', message: `${problem}; it is tried again` }]
+          : [
+              {
+                type: 'Validated',
+                status: 'True',
+                reason: 'Succeeded',
+                message: `what was read before stays in use; ${problem}`,
+              },
+              reachable(handle.status().surface?.reach),
+            ],
+      status: { ...counts, server, serverVersion, credential },
+      requeueAfterMs: CREDENTIAL_RETRY_MS,
+    };
+  }
+
   /** Opens, rotates or closes to match. @returns the gate of a dialect nobody serves */
   async #keepOpen(
     object: Declared<'KubeProvider'>,
@@ -100,7 +147,11 @@ export class KubeProviderReconciler {
       await this.#close(name);
       return undefined;
     }
-    if (open !== undefined && open.uid === uid && open.credentials.rotate(verdict.credentials)) return undefined;
+    const rateLimit = rateLimitOf(object, this.#options.limits);
+    const isSameRate =
+      verdict.isLocal || (open?.rateLimit.qps === rateLimit.qps && open.rateLimit.burst === rateLimit.burst);
+    if (open !== undefined && open.uid === uid && isSameRate && open.credentials.rotate(verdict.credentials))
+      return undefined;
     await this.#close(name);
     try {
       const cluster = await openCluster(
@@ -116,18 +167,14 @@ export class KubeProviderReconciler {
       return undefined;
     } catch (thrown) {
       if (!hasReason(thrown, 'PluginUnavailable')) throw thrown;
-      return {
-        type: 'Validated',
-        status: 'False',
-        reason: 'PluginUnavailable',
-        message: `spec.connection.dialect: ${messageOf(thrown)}`,
-      };
+      return unavailable(messageOf(thrown));
     }
   }
 
   async #close(name: string): Promise<void> {
     const open = this.#open.get(name);
     if (open === undefined) return;
+    // First, so that no target opens on it again.
     this.#open.delete(name);
     open.subscription[Symbol.dispose]();
     await this.#options.release(name);
@@ -143,6 +190,13 @@ export class KubeProviderReconciler {
     return { credential: { resourceVersion: version, loadedAt: `${current.loadedAt.toISOString().slice(0, 19)}Z` } };
   }
 }
+
+const unavailable = (problem: string): Gate<'KubeProvider'> => ({
+  type: 'Validated',
+  status: 'False',
+  reason: 'PluginUnavailable',
+  message: `spec.connection.dialect: ${problem}`,
+});
 
 function validated(
   object: Declared<'KubeProvider'>,

@@ -1,9 +1,10 @@
 import { collectionKey, type Clock, type TargetStatus } from '@gitops-reverser/kernel-api';
 import type { Gate } from '@gitops-reverser/crd-types';
 import type { Findings } from '../controller.js';
-import { streamsGate, streamsStatus } from '../git-target/gates.js';
+import { streamsGate, streamsPatienceMs, streamsStatus } from '../git-target/gates.js';
 import type { RuleFacts } from '../git-target/rules.js';
-import { keyFor, type ControlObjects, type Declared } from '../objects.js';
+import type { Grants } from '../grants.js';
+import { keyFor, type Declared, type Objects } from '../objects.js';
 import type { Readiness } from '../readiness.js';
 import { storedProblem } from '../validated.js';
 
@@ -12,7 +13,8 @@ type RuleKind = 'WatchRule' | 'ClusterWatchRule';
 const NOT_SERVED_PATIENCE_MS = 300_000;
 
 export interface RuleReconcilerOptions {
-  readonly objects: ControlObjects;
+  readonly objects: Objects;
+  readonly grants: Grants;
   readonly clock: Clock;
   target(key: string): { readonly status: TargetStatus | undefined; readonly readiness: Readiness };
   facts(target: string, rule: string): RuleFacts | undefined;
@@ -31,6 +33,7 @@ export class RuleReconciler<K extends RuleKind> {
 
   async forget(key: string): Promise<void> {
     this.#notServedSince.delete(key);
+    this.#options.grants.forget(`WatchRule ${key}:`);
   }
 
   async reconcile(object: Declared<RuleKind>, key: string): Promise<Findings<K>> {
@@ -73,8 +76,10 @@ export class RuleReconciler<K extends RuleKind> {
     let requeueAfterMs: number | undefined;
     if (facts !== undefined) {
       const { gate, waitMs } = this.#resolvedGate(key, facts);
-      requeueAfterMs = waitMs;
-      gates.push(gate, streamsGate(streams, collections.length, this.#options.clock.now()));
+      const now = this.#options.clock.now();
+      const waits = [waitMs, streamsPatienceMs(streams, now)].filter((ms) => ms !== undefined);
+      if (waits.length > 0) requeueAfterMs = Math.min(...waits);
+      gates.push(gate, streamsGate(streams, collections.length, now));
     }
     return {
       gates,
