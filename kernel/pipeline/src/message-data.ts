@@ -35,7 +35,7 @@ export interface ReconcileFacts {
   readonly resourceVersion: string;
 }
 
-export const apiVersionOf = ({ group, version }: { readonly group: string; readonly version: string }): string =>
+const apiVersionOf = ({ group, version }: { readonly group: string; readonly version: string }): string =>
   group === '' ? version : `${group}/${version}`;
 
 export interface EntrySource {

@@ -149,7 +149,7 @@ export interface Gauges {
   readonly dirtySince: GaugeRoom;
 }
 export type Sample = { readonly labels: Labels; readonly value: number };
-export interface GaugeRoom {
+interface GaugeRoom {
   add(collect: () => Iterable<Sample>): Disposable;
 }
 

@@ -58,7 +58,7 @@ export function callFunction(name: string, values: readonly Value[]): Value {
   return found.call(values);
 }
 
-export function mustText(value: Value, whose: string): string {
+function mustText(value: Value, whose: string): string {
   if (typeof value === 'string') return value;
   throw new Error(`wrong type for the argument of ${whose}: expected string, got ${typeName(value)}`);
 }

@@ -1,6 +1,6 @@
 import { errorAt } from './template-error.js';
 
-export type TokenKind =
+type TokenKind =
   | 'text'
   | 'open'
   | 'close'

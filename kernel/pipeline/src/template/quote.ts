@@ -1,6 +1,6 @@
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 /** Go's `unicode.IsPrint`. */
-export const isPrintable = (character: string): boolean => PRINTABLE.test(character);
+const isPrintable = (character: string): boolean => PRINTABLE.test(character);
 
 const ESCAPES = new Map([
   ['\x07', '\\a'],
