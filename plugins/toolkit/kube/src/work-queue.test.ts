@@ -49,6 +49,17 @@ it('asked for while it runs, a key runs once more afterwards and never beside it
   expect([during, started]).toEqual([['a'], ['a', 'a']]);
 });
 
+it('keys that ask for each other for ever keep the process neither from its timers nor from stopping', async () => {
+  const clock = fakeClock();
+  const queue: WorkQueue = new WorkQueue({ clock, work: async (key) => queue.add(key === 'a' ? 'b' : 'a') });
+
+  queue.add('a');
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  await queue[Symbol.asyncDispose]();
+
+  expect(queue.depth).toBe(0);
+});
+
 it('FC-OPS-4: a slow key holds its own place and no other', async () => {
   const clock = fakeClock();
   const { started, work, end } = manualWork();

@@ -3,6 +3,9 @@ import { linkAbort, type LinkedAbort } from './abort.js';
 import { backoffLadder, FAILURE_LADDER_MS, type Backoff, type Random } from './backoff.js';
 import { isKubeError } from './errors.js';
 
+/** Rounds that wait for nothing may follow each other this often before timers and signals have their turn. */
+const ROUNDS_IN_A_TURN = 64;
+
 /** What one round on a key asks for next. */
 export type WorkOutcome = { readonly requeueAfterMs: number } | undefined;
 
@@ -39,6 +42,7 @@ export class WorkQueue implements AsyncDisposable {
   readonly #retries = new Map<string, Retry>();
   #waiters: (() => void)[] = [];
   #isDraining = false;
+  #rounds = 0;
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
@@ -132,6 +136,8 @@ export class WorkQueue implements AsyncDisposable {
   async #round(key: string): Promise<void> {
     // One turn later: `add` returns before the work starts, whatever the work does first.
     await Promise.resolve();
+    this.#rounds += 1;
+    if (this.#rounds % ROUNDS_IN_A_TURN === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     const outcome = await this.#attempt(key);
     this.#running.delete(key);
     if (this.#again.delete(key)) this.add(key);
