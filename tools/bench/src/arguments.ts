@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export type Workload = 'W1' | 'W2';
+type Workload = 'W1' | 'W2';
 
 export interface BenchArguments {
   readonly workloads: ReadonlySet<Workload>;
