@@ -1,6 +1,6 @@
 /** Offset of the start of the line that holds `at`. A byte order mark belongs to no line. */
 export function lineStart(text: string, at: number): number {
-  const start = text.lastIndexOf('\n', at - 1) + 1;
+  const start = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
   return start === 0 && text.charCodeAt(0) === 0xfeff ? 1 : start;
 }
 
@@ -31,7 +31,7 @@ export function headStart(text: string, start: number, column: number, floor: nu
   let at = start;
   while (at > floor) {
     const above = lineStart(text, at - 1);
-    if (above < floor || commentColumn(text, above) !== column) return at;
+    if (above >= at || above < floor || commentColumn(text, above) !== column) return at;
     at = above;
   }
   return at;

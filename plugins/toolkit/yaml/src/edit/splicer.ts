@@ -127,7 +127,7 @@ class Splicer {
       const value = encodeValueAt(desired[key] as JsonValue, { of: 'key', column: node.column, depth, style });
       return `${' '.repeat(node.column)}${encodeKey(key)}:${value.ok ? value.value : fail()}`;
     });
-    out.push(this.insertion(this.pairEnd(node, last), lines.join('')));
+    this.insert(this.pairEnd(node, last), lines.join(''), out);
   }
 
   private flowEntry(
@@ -226,12 +226,12 @@ class Splicer {
         at = this.itemEnd(node, gitAt);
       } else if (gitAt === -1) {
         const value = encodeValueAt(desired[liveAt] as JsonValue, { of: 'item', column, depth, style });
-        out.push(this.insertion(at, `${' '.repeat(column)}-${value.ok ? value.value : fail()}`));
+        this.insert(at, `${' '.repeat(column)}-${value.ok ? value.value : fail()}`, out);
       } else {
         const own: Splice[] = [];
         edit(gitAt, liveAt, own);
         const moved = applySplices(this.text, own, this.itemStart(node, gitAt), this.itemEnd(node, gitAt));
-        out.push(this.insertion(at, moved.endsWith('\n') ? moved : `${moved}${this.lineBreak}`, true));
+        this.insert(at, moved.endsWith('\n') ? moved : `${moved}${this.lineBreak}`, out, true);
       }
     });
   }
@@ -266,7 +266,8 @@ class Splicer {
     const end = chomp === '+' ? node.blankEnd : node.end;
     const body = literalBody(this.text, { start: node.bodyStart, end, column: node.column }, desired, this.lineBreak);
     if (body === undefined) return;
-    out.push(body.start === body.end ? this.insertion(body.start, body.text, true) : body);
+    if (body.start === body.end && body.start === this.text.length) this.insert(body.start, body.text, out, true);
+    else out.push(body);
   }
 
   /** Writes all of a value anew; a comment on the line of its key stays there. */
@@ -284,7 +285,7 @@ class Splicer {
     const rest = encoded.value.slice(cut + 1);
     const replace = (start: number, end: number, text: string): void => void out.push({ start, end, text });
     const lines = (at: number): void => {
-      if (rest !== '') out.push(this.insertion(at, rest));
+      if (rest !== '') this.insert(at, rest, out);
     };
     const slotLineEnd = lineEnd(this.text, slot.at);
     if (node === undefined) {
@@ -297,7 +298,7 @@ class Splicer {
       ((node.kind === 'map' || node.kind === 'list' || node.kind === 'opaque') && node.isFlow);
     if (node.kind === 'block' && isOnSlotLine) {
       replace(slot.at, node.headerEnd, first);
-      replace(node.bodyStart, node.end, this.withLineBreaks(rest));
+      replace(node.bodyStart, rest.endsWith('\n\n') ? node.blankEnd : node.end, this.withLineBreaks(rest));
     } else if (isInline && isOnSlotLine) {
       replace(slot.at, node.end, first);
       lines(lineEnd(this.text, node.end));
@@ -341,12 +342,15 @@ class Splicer {
     return footEnd(this.text, value === undefined ? lineEnd(this.text, slot) : this.nodeEnd(value), node.column);
   }
 
-  /** Whole lines before the line at `at`, or behind a last line that does not end. */
-  private insertion(at: number, lines: string, hasLineBreaks = false): Splice {
+  /** Puts whole lines before the line at `at`, or behind a last line that does not end. */
+  private insert(at: number, lines: string, out: Splice[], hasLineBreaks = false): void {
     const text = hasLineBreaks ? lines : this.withLineBreaks(lines);
     const isOpenEnd = at === this.text.length && at > 0 && !this.text.endsWith('\n');
-    if (!isOpenEnd) return { start: at, end: at, text };
-    return { start: at, end: at, text: this.lineBreak + text.slice(0, text.length - this.lineBreak.length) };
+    const open = isOpenEnd ? this.lineBreak + text.slice(0, text.length - this.lineBreak.length) : text;
+    out.push({ start: at, end: at, text: open });
+    // Blank lines below would become part of a text that keeps its own.
+    const blank = /^(?:[ \t]*\r?\n)+/.exec(/\n\r?\n$/.test(text) ? this.text.slice(at) : '');
+    if (blank !== null) out.push({ start: at, end: at + blank[0].length, text: '' });
   }
 
   private withLineBreaks(text: string): string {

@@ -201,14 +201,16 @@ class TreeReader {
     if (header === undefined || typeof value !== 'string') throw new TreeMismatch('block scalar');
     const last = token.props.at(-1) as CST.SourceToken;
     const bodyStart = last.offset + last.source.length;
-    const blankEnd = bodyStart + token.source.length;
+    const tokenEnd = bodyStart + token.source.length;
+    const blanks = /^(?: *\r?\n)*/.exec(this.source.slice(tokenEnd))?.[0].length ?? 0;
+    const blankEnd = tokenEnd + blanks;
     const headerEnd = header.offset + header.source.length;
     const style = header.source.startsWith('>') ? 'folded' : 'literal';
     const hasIndicator = /[0-9]/.test(header.source);
     const first = /^(?:[ ]*\r?\n)*([ ]*)[^ \r\n]/.exec(token.source);
     const column = first?.[1]?.length;
     const isKept = header.source.includes('+');
-    const end = isKept ? blankEnd : bodyStart + withoutBlankEnd(token.source, column ?? 0);
+    const end = isKept ? tokenEnd : bodyStart + withoutBlankEnd(token.source, column ?? 0);
     return {
       ...{ kind: 'block', start, end, style, isTagged, headerStart: header.offset, headerEnd, bodyStart, blankEnd },
       ...{ column: hasIndicator ? undefined : column, hasIndicator, value },

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { openText, parseDocuments, type SplitText } from '../index.js';
+import { editDocument } from './edit-document.js';
+import { dice, humanYaml, mutated, randomObject } from './human-yaml.fixture.js';
+import { isSameIntent, rootPlace } from './intent.js';
+
+const runs = Number(process.env['PROPERTY_RUNS'] ?? 300);
+
+function open(text: string): SplitText {
+  const split = openText(text);
+  if (!split.ok) throw new Error(split.error.message);
+  return split.value;
+}
+
+const before = '# other\napiVersion: v1\nkind: A\nmetadata: {name: first}   # kept\n--- # mark\n';
+const after = '---\napiVersion: v1\nkind:   Z\nmetadata:\n    name: "last"\n';
+
+/** A random file with the subject as its only, first, middle or last document. */
+function fileOf(roll: () => number): {
+  readonly head: string;
+  readonly body: string;
+  readonly tail: string;
+  readonly index: number;
+} {
+  const object = randomObject(roll);
+  let body = humanYaml(roll, object);
+  const head = roll() < 0.3 ? before : roll() < 0.1 ? '---\n' : '';
+  const tail = roll() < 0.3 ? after : '';
+  if (tail === '' && roll() < 0.2) body = body.replace(/\n$/, '');
+  const isWindows = roll() < 0.15;
+  const lines = (text: string): string => (isWindows ? text.replaceAll('\n', '\r\n') : text);
+  const mark = roll() < 0.1 ? '\ufeff' : '';
+  return { head: mark + lines(head), body: lines(body), tail: lines(tail), index: head === before ? 1 : 0 };
+}
+
+describe('20, 17: any document, any object', () => {
+  it('an edit reads back as the object, touches no other document, and a second one changes nothing', () => {
+    const outcomes = { unchanged: 0, patched: 0, rewritten: 0 };
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        const roll = dice(seed);
+        const { head, body, tail, index } = fileOf(roll);
+        const text = head + body + tail;
+        const documents = parseDocuments(text);
+        const document = documents.ok ? documents.value[index] : undefined;
+        if (document?.state !== 'read') throw new Error(`the generator wrote what does not parse:\n${text}`);
+        const live = mutated(roll, document.value as never);
+        const edited = editDocument(open(text), index, live);
+        if (!edited.ok) throw new Error(`${edited.error.code}: ${edited.error.message}`);
+        outcomes[edited.value.outcome] += 1;
+        if (edited.value.outcome === 'rewritten' && process.env['SHOW_REWRITTEN'] !== undefined)
+          console.log(seed, JSON.stringify(text), JSON.stringify(edited.value.text));
+
+        const result = edited.value.text;
+        expect(result.startsWith(head.replace(/---\r?\n$/, ''))).toBe(true);
+        expect(result.endsWith(tail)).toBe(true);
+        const again = parseDocuments(result);
+        const found = again.ok ? again.value[index] : undefined;
+        expect(found?.state === 'read' && isSameIntent(found.value, live, rootPlace(live))).toBe(true);
+        expect(editDocument(open(result), index, live)).toEqual({
+          ok: true,
+          value: { outcome: 'unchanged', text: result },
+        });
+      }),
+      { numRuns: runs },
+    );
+    // What splices cannot do is rare, and right all the same.
+    expect(outcomes.rewritten).toBeLessThanOrEqual(runs * 0.01);
+    expect(outcomes.patched).toBeGreaterThan(runs * 0.8);
+  });
+});
