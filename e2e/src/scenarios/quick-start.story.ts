@@ -173,7 +173,7 @@ data:
         files: [{ change: 'M', path: `live-cluster/${namespace}/configmaps/hello.yaml` }],
       },
     ]);
-    expect(await file('configmaps/hello.yaml')).toContain('data:\n  a: c\n  n: "1"\n');
+    expect(await file('configmaps/hello.yaml')).toContain('data:\n  a: c\n  "n": "1"\n');
   });
 
   it('gathers edits in quick succession into one commit', async () => {
@@ -221,7 +221,7 @@ data:
 apiVersion: fruit.example.com/v1
 kind: Press
 metadata: {name: cider, namespace: ${namespace}}
-spec: {litres: 9007199254740993, sizes: ["- 1: small"], on: "yes", notes: []}
+spec: {litres: 9007199254740993, sizes: ["- 1: small"], "on": "yes", notes: []}
 `);
 
     await settle('fruit.example.com/presses/cider.yaml', (text) => text !== undefined);
@@ -317,7 +317,7 @@ spec:
 
     await stage.startOperator();
     const landed = await settle('configmaps/hello.yaml', (text) => text?.includes(`a: ${value}`) === true);
-    await kubectl.run(['label', 'configmap', 'hello', '-n', namespace, `after=kill-${value}`]);
+    await kubectl.run(['label', 'configmap', 'hello', '-n', namespace, '--overwrite', `after=kill-${value}`]);
     const next = await settle('configmaps/hello.yaml', (text) => text?.includes(`after: kill-${value}`) === true);
 
     expect(landed).toHaveLength(1);

@@ -83,7 +83,7 @@ export class Stage implements AsyncDisposable {
 
   /** Starts the operator, or starts it again with the Git cache of its last life. */
   async startOperator(options: Partial<OperatorOptions> = {}): Promise<OperatorProcess> {
-    const bundle = join(root, 'apps', 'operator', 'dist', 'operator.mjs');
+    const bundle = process.env['E2E_OPERATOR'] ?? join(root, 'apps', 'operator', 'dist', 'operator.mjs');
     await access(bundle).catch(() => {
       throw new Error(`${bundle} is not there: run the stories with \`npm run e2e\`, which bundles the operator`);
     });
@@ -217,7 +217,10 @@ export class CommitReader {
     const commits = await poll(
       async () => {
         last = await this.unread();
-        return (await isDone(last)) ? last : undefined;
+        if (!(await isDone(last))) return undefined;
+        // What was looked at must be what was read: a commit may have come in between.
+        const tip = await this.#repository.head(this.#branch);
+        return tip === (last.at(-1)?.sha ?? this.#seen) ? last : undefined;
       },
       { deadlineMs, intervalMs: 100, what },
     ).catch((error: unknown) => {
