@@ -65,6 +65,8 @@ export class BranchDesk {
   readonly #publication: Publication;
   readonly #cadence: Cadence;
   readonly #laneByTarget = new Map<TargetId, Lane>();
+  /** Retired, and not settled yet. */
+  readonly #leaving = new Set<Lane>();
   #settings: BranchSettings;
   #nextId = 1;
   #place = 1;
@@ -93,7 +95,6 @@ export class BranchDesk {
     });
     this.#closing = new Closing({
       store: spec.store,
-      branch: spec.id,
       clock,
       logger,
       meters,
@@ -101,7 +102,6 @@ export class BranchDesk {
       limits,
       isSensitive: given.isSensitive,
       committer: () => this.#settings.committer,
-      laneOf: (target) => this.#laneByTarget.get(target),
       folderRefused: () => this.#refusedFolderSeen(),
     });
     this.#publication = new Publication({
@@ -129,21 +129,35 @@ export class BranchDesk {
   reconfigure(lane: Lane, plugins: LanePlugins, settings: TargetSettings): void {
     if (settings.suspend && !lane.settings.suspend) {
       this.#dropWindow(lane, 'suspend');
-      this.#publication.drop(({ target }) => target === lane.facts.id);
+      this.#publication.drop((write) => write.lane === lane);
     }
     lane.replace(plugins, settings);
     this.#scan(lane);
   }
 
-  /** Nothing new is written for it; what is committed is still pushed, at once. */
+  /** Nothing new is written for it; what is committed is still pushed, at once if the remote can be reached. */
   async retire(lane: Lane): Promise<void> {
     lane.isGone = true;
     lane.window = undefined;
-    this.#publication.drop(({ target }) => target === lane.facts.id);
-    const isRetained = this.#publication.retained.some(({ target }) => target === lane.facts.id);
-    if (isRetained && !this.#cadence.isFailing) await this.#publishNow();
+    this.#publication.drop((write) => write.lane === lane);
+    if (this.#isRetained(lane) && !this.#cadence.isFailing) await this.#publishNow();
     if (this.#laneByTarget.get(lane.facts.id) === lane) this.#laneByTarget.delete(lane.facts.id);
+    this.#leaving.add(lane);
+    this.#release();
     this.#changed();
+  }
+
+  /** Lanes leave once nothing of theirs is retained. */
+  #release(): void {
+    for (const lane of this.#leaving) {
+      if (this.#isRetained(lane)) continue;
+      this.#leaving.delete(lane);
+      lane.events.released();
+    }
+  }
+
+  #isRetained(lane: Lane): boolean {
+    return this.#publication.retained.some((write) => write.lane === lane);
   }
 
   configure(settings: BranchSettings): void {
@@ -233,6 +247,7 @@ export class BranchDesk {
       ...facts,
       id,
       target: lane.facts.id,
+      lane,
       prune: lane.settings.prune,
       messages: lane.settings.messages,
       plan: undefined,
@@ -309,6 +324,7 @@ export class BranchDesk {
       });
     } finally {
       this.#activity = before;
+      this.#release();
       this.#changed();
     }
   }
@@ -337,7 +353,6 @@ export class BranchDesk {
       const retryInMs = this.#cadence.notBeforeMs - this.#nowMs();
       this.#logger.warn(
         {
-          branch: this.#spec.id,
           reason: reasonOf(error),
           err: messageOf(error),
           retryInMs,
@@ -373,10 +388,12 @@ export class BranchDesk {
     const left = this.#publication.retained.length;
     if (left > 0)
       this.#logger.warn(
-        { branch: this.#spec.id, retained: left },
+        { retained: left },
         'stopped before everything was published; the next snapshot repairs the state',
       );
     this.#publication.drop(() => true);
+    for (const lane of this.#leaving) lane.events.released();
+    this.#leaving.clear();
   }
 
   // What the publication tells.
@@ -386,7 +403,7 @@ export class BranchDesk {
       // Once, and for what is here: the replay follows at once.
       this.#isCooldownWaived = this.#publication.retained.length > 0;
       this.#rechecks = 0;
-      this.#logger.info({ branch: this.#spec.id }, 'somebody else moved the branch');
+      this.#logger.info({}, 'somebody else moved the branch');
     }
     for (const lane of this.#laneByTarget.values()) this.#scan(lane);
   }

@@ -34,7 +34,6 @@ export interface WorkerGiven {
  * message is taken. What the handlers do is the desk's.
  */
 export class BranchWorker {
-  readonly #spec: BranchSpec;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #meters: Meters;
@@ -54,7 +53,6 @@ export class BranchWorker {
 
   constructor(given: WorkerGiven) {
     const { spec, clock, logger, meters, gauges, limits } = given;
-    this.#spec = spec;
     this.#clock = clock;
     this.#logger = logger;
     this.#meters = meters;
@@ -110,7 +108,7 @@ export class BranchWorker {
     return this.#ordered(() => this.#desk.reconfigure(lane, plugins, settings));
   }
 
-  /** Resolves when the branch is done with the target's plugins. */
+  /** Resolves when nothing new is written for the target; the lane says when its plugins are released. */
   retire(lane: Lane): Promise<void> {
     return this.#ordered(() => this.#desk.retire(lane));
   }
@@ -202,10 +200,7 @@ export class BranchWorker {
       await act();
     } catch (error) {
       if (this.#work.signal.aborted) return;
-      this.#logger.error(
-        { branch: this.#spec.id, err: messageOf(error), reason: reasonOf(error), what },
-        'a handler of the branch failed',
-      );
+      this.#logger.error({ err: messageOf(error), reason: reasonOf(error), what }, 'a handler of the branch failed');
     }
   }
 

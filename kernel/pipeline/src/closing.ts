@@ -1,7 +1,7 @@
 import {
+  isReverserError,
   messageOf,
   reasonOf,
-  type BranchId,
   type BranchStore,
   type Clock,
   type CommitSha,
@@ -18,11 +18,10 @@ import { gtLabels, gvrLabels, type Meters } from './meters.js';
 import { arrivalsOf, collectionKeysOf, type PendingWrite, type PlannedCommit } from './pending.js';
 import { planWrite, type Planned, type Planning } from './planner.js';
 import type { PlanAnswer } from './publication.js';
-import { removesOnEvent, stricter } from './sweep.js';
+import { removesOnEvent } from './sweep.js';
 
 interface ClosingGiven {
   readonly store: BranchStore;
-  readonly branch: BranchId;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly meters: Meters;
@@ -30,7 +29,6 @@ interface ClosingGiven {
   readonly limits: RuntimeLimits;
   readonly isSensitive: (ref: ObjectRef) => boolean;
   readonly committer: () => { readonly name: string; readonly email: string };
-  readonly laneOf: (target: TargetId) => Lane | undefined;
   readonly folderRefused: () => void;
 }
 
@@ -50,19 +48,12 @@ export class Closing {
   }
 
   async plan(write: PendingWrite, onto: CommitSha | undefined, signal: AbortSignal): Promise<PlanAnswer> {
-    const { logger, branch, laneOf } = this.#given;
-    const lane = laneOf(write.target);
-    if (lane === undefined) {
-      logger.warn(
-        { branch, gitTarget: write.target },
-        'a change of a target that is gone was dropped: the branch moved before its push',
-      );
-      return { kind: 'dropped' };
-    }
+    const { logger } = this.#given;
+    const { lane } = write;
     if (lane.settings.suspend && !write.wasPlanned) return { kind: 'dropped' };
     let planned: Planned;
     try {
-      planned = await planWrite(this.#planning, lane, write, onto, signal);
+      planned = await planWrite(this.#planning, write, onto, signal);
     } catch (error) {
       signal.throwIfAborted();
       return this.#failed(lane, write, error);
@@ -88,22 +79,21 @@ export class Closing {
   }
 
   settled(write: PendingWrite, plan: PlannedCommit | undefined, commit: CommitSha | undefined): void {
-    const { meters, labels, clock, logger, branch, laneOf } = this.#given;
+    const { meters, labels, clock, logger } = this.#given;
+    const { lane } = write;
     if (plan?.commit !== undefined)
       meters.commits.add({ ...labels, author_kind: plan.authorKind, message_source: plan.messageSource });
     const nowMs = clock.now().getTime();
     for (const arrivedAt of arrivalsOf(write))
       meters.eventToRemote.observe(labels, Math.max(0, nowMs - arrivedAt.getTime()) / 1_000);
-    const lane = laneOf(write.target);
-    if (lane !== undefined) this.#countDocuments(lane, plan);
-    if (lane !== undefined && commit !== undefined && lane.lastCommit !== commit) {
+    // The series of a target that is gone went with it.
+    if (!lane.isGone) this.#countDocuments(lane, plan);
+    if (commit !== undefined && lane.lastCommit !== commit) {
       lane.lastCommit = commit;
       lane.events.changed();
     }
-    logger.info(
-      { gitTarget: write.target, branch, commit, hasChanged: plan?.commit !== undefined },
-      'a write reached the remote',
-    );
+    if (plan?.commit === undefined) logger.debug({ gitTarget: write.target }, 'nothing to write: Git says so already');
+    else logger.info({ gitTarget: write.target, commit }, 'a write reached the remote');
     if (write.kind === 'snapshot') write.settle('settled');
   }
 
@@ -114,7 +104,7 @@ export class Closing {
     for (const [key, refusal] of refused) lane.refuse(collectionOf(write, key), key, refusal);
     if (refused.size > 0)
       this.#given.meters.commitFailures.add({ ...this.#given.labels, kind: 'window', reason: 'encryption' });
-    const mayRemove = removesOnEvent(stricter(write.prune, lane.settings.prune));
+    const mayRemove = removesOnEvent(lane.pruneOf(write.prune));
     const now = this.#given.clock.now();
     for (const { operation, collectionKey, refKey } of write.entries)
       lane.retainedOne(collectionKey, refKey, operation === 'DELETE' && !mayRemove, now);
@@ -145,6 +135,8 @@ export class Closing {
       return { kind: 'later' };
     }
     this.#failure(lane, write, 'error');
+    const refusal = failedRefusal(lane.facts.id, error, write.failures);
+    for (const key of collectionKeysOf(write)) lane.refuse(key, '', refusal);
     lane.events.snapshotOwed(collectionKeysOf(write));
     return { kind: 'dropped' };
   }
@@ -205,4 +197,11 @@ export const unreadRefusal = (target: TargetId, ref: ObjectRef, reason: string):
   code: 'SanitizerFailed',
   message: `${ref.kind} ${ref.namespace === undefined ? '' : `${ref.namespace}/`}${ref.name} of target ${target}: expected the sanitizers to reduce it to intent, found a fault (${reason}); its document stays as it is: report this to the author of the plugin`,
   ref,
+});
+
+/** What could not be planned or written for a reason nobody foresaw; the next accepted snapshot clears it. */
+const failedRefusal = (target: TargetId, error: unknown, tries: number): Refusal => ({
+  code: 'CommitFailed',
+  // The words of our own errors are safe to show; those of a plugin's fault may quote an object.
+  message: `target ${target}: expected to plan and write its changes, found a fault in each of ${tries} tries (${isReverserError(error) ? `${error.reason}: ${error.message}` : error instanceof Error ? error.name : 'unknown fault'}); the changes were dropped and a snapshot is taken instead: look into the log`,
 });

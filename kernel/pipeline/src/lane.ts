@@ -12,6 +12,7 @@ import {
   type TargetStatus,
 } from '@gitops-reverser/kernel-api';
 import { judgeFolder, type FolderVerdict } from './accept.js';
+import { stricter } from './sweep.js';
 import type { CommitWindow } from './window.js';
 
 /** What a branch needs of one target. The branch's loop alone changes it. */
@@ -30,6 +31,8 @@ export interface LaneEvents {
   changed(): void;
   /** State is owed to Git: these collections (absent: all) need a fresh snapshot. */
   snapshotOwed(collectionKeys: readonly string[] | undefined): void;
+  /** It was retired and the last of its writes is settled: its plugins are not needed any more. */
+  released(): void;
 }
 
 /** 1_000: what one status could never show; beyond it only the count of a collection's refusals would grow. */
@@ -41,7 +44,7 @@ export class Lane {
   plugins: LanePlugins;
   settings: TargetSettings;
   window: CommitWindow | undefined;
-  /** Retired: nothing new is written for it. */
+  /** Retired: nothing new is written for it, and what is replayed removes nothing. */
   isGone = false;
   lastCommit: CommitSha | undefined;
   readonly #logger: Logger;
@@ -75,7 +78,6 @@ export class Lane {
     if (verdict.kind === 'refused' && before?.kind !== 'refused') {
       this.#logger.warn(
         {
-          gitTarget: this.facts.id,
           reason: verdict.refusals[0]?.code,
           count: verdict.refusals.length,
           first: summarize(verdict.refusals),
@@ -84,7 +86,7 @@ export class Lane {
       );
     }
     if (verdict.kind === 'accepted' && before?.kind === 'refused') {
-      this.#logger.info({ gitTarget: this.facts.id }, 'folder accepted again');
+      this.#logger.info({}, 'folder accepted again');
       this.events.snapshotOwed(undefined);
     }
     return verdict;
@@ -153,6 +155,11 @@ export class Lane {
 
   refusals(): readonly Refusal[] {
     return [...this.#refusalsByCollection.values()].flatMap((known) => [...known.values()]);
+  }
+
+  /** The stricter of what was captured and what holds now; a target that is gone removes nothing. */
+  pruneOf(captured: PruneMode): PruneMode {
+    return this.isGone ? 'Never' : stricter(captured, this.settings.prune);
   }
 
   retention(): { readonly mode: PruneMode; readonly retainedDocuments: number; readonly observedAt: Date } | undefined {

@@ -1,6 +1,7 @@
 import type { CommitSha, ObjectRef, PruneMode, TargetId, TargetSettings } from '@gitops-reverser/kernel-api';
 import type { AuthorKind } from './author.js';
 import type { Authorship, Snapshot, SnapshotOutcome } from './item.js';
+import type { Lane } from './lane.js';
 import type { MessageSource } from './message.js';
 import type { WindowEntry } from './window.js';
 
@@ -23,6 +24,8 @@ interface PendingFacts {
   /** In arrival order, rising. */
   readonly id: number;
   readonly target: TargetId;
+  /** Lives as long as this write, whatever becomes of the target. */
+  readonly lane: Lane;
   readonly author: Authorship;
   /** Author date; kept across replays. */
   readonly authoredAt: Date;

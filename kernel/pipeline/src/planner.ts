@@ -17,7 +17,7 @@ import { messageEntry, reconcileFacts } from './message-data.js';
 import type { DocumentCount, DocumentOutcome, PendingWrite, PlannedCommit } from './pending.js';
 import { planBatch } from './plan.js';
 import { slices as startSlices, type Slices } from './slices.js';
-import { orphansOf, removesOnEvent, stricter } from './sweep.js';
+import { orphansOf, removesOnEvent } from './sweep.js';
 import { renderWork, type FileChanges, type Work } from './write.js';
 
 export interface Planning {
@@ -43,11 +43,11 @@ const REDUCTIONS = 3;
 /** Plans one write on a commit and makes its commit there. A plan lives in memory: a refused or failed one leaves no trace. */
 export async function planWrite(
   planning: Planning,
-  lane: Lane,
   write: PendingWrite,
   onto: CommitSha | undefined,
   signal: AbortSignal,
 ): Promise<Planned> {
+  const { lane } = write;
   const slices = startSlices();
   const folder = planning.store.folder(onto, lane.settings.path);
   const verdict = lane.judge(folder);
@@ -83,7 +83,7 @@ interface Written {
 /** A live window is one intention: one refused object refuses it, except that what cannot be encrypted is left out. */
 async function planWindow(attempt: Attempt, write: WindowWrite): Promise<Planned> {
   const { planning, lane } = attempt;
-  const mayRemove = removesOnEvent(stricter(write.prune, lane.settings.prune));
+  const mayRemove = removesOnEvent(lane.pruneOf(write.prune));
   const changes: Change[] = [];
   for (const { ref, refKey, object } of write.entries) {
     if (object !== undefined)
@@ -125,7 +125,7 @@ async function planWindow(attempt: Attempt, write: WindowWrite): Promise<Planned
 async function planSnapshot(attempt: Attempt, write: SnapshotWrite): Promise<Planned> {
   const { planning, lane, layout, folder } = attempt;
   const { snapshot } = write;
-  const prune = stricter(write.prune, lane.settings.prune);
+  const prune = lane.pruneOf(write.prune);
   const orphans = orphansOf(snapshot, layout.documents(folder));
   const changes: Change[] = snapshot.objects.map(({ ref, refKey, object }: SnapshotObject) => ({
     refKey,

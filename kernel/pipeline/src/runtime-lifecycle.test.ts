@@ -1,5 +1,5 @@
 import { branchId, clusterId, hasReason, targetId } from '@gitops-reverser/kernel-api';
-import { aConfigMap, memoryBranchStore, memoryRemote } from '@gitops-reverser/kernel-testing';
+import { aConfigMap, configMaps, memoryBranchStore, memoryRemote } from '@gitops-reverser/kernel-testing';
 import { alice, BRANCH, CLUSTER, openRig, someSettings, TARGET } from './rig.fixture.js';
 
 describe('opening', () => {
@@ -172,6 +172,41 @@ describe('FC-OPS-3: stopping politely', () => {
     expect(rig.commits()).toHaveLength(2);
     expect(again.status().folder.state).toBe('Accepted');
     expect(rig.metrics.samples('git_branch_targets')).toHaveLength(1);
+    await rig.runtime.close(0);
+  });
+
+  it('2.8, 3.1: commits of a closed target are pushed later, replayed without removing anything, and only then its plugins go', async () => {
+    const rig = await openRig({ settings: { window: { idleMs: 0, maxMs: 0 } }, objects: [aConfigMap('old')] });
+    await rig.clock.advance(10_000);
+    rig.remote.failNext('publish', { reason: 'RemoteUnavailable' }, 1);
+    rig.write(aConfigMap('new'));
+    rig.cluster.remove(configMaps, 'old');
+    await rig.clock.settle();
+
+    await rig.targetHandle.close();
+    const label = `target ${TARGET}`;
+    const waiting = rig.scopes.labels().includes(label);
+    const again = await rig.runtime.openTarget({
+      id: TARGET,
+      uid: 'again',
+      namespace: 'demo',
+      name: 'app',
+      cluster: CLUSTER,
+      branch: BRANCH,
+      settings: someSettings(),
+    });
+    rig.remote.foreignPush({ 'other.txt': 'x' });
+    await rig.clock.advance(30_000);
+
+    expect(waiting).toBe(true);
+    expect(Object.keys(rig.remote.files('main')).sort()).toEqual([
+      'README.md',
+      'app/demo/configmap-new.jsonl',
+      'app/demo/configmap-old.jsonl',
+      'other.txt',
+    ]);
+    expect(rig.scopes.labels()).not.toContain(label);
+    expect(again.status().streams).toEqual([]);
     await rig.runtime.close(0);
   });
 

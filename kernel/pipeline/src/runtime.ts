@@ -66,6 +66,7 @@ export function createRuntime(given: RuntimeGiven): RunningRuntime {
   };
   const clusterById = new Map<ClusterId, OpenedCluster>();
   const branchById = new Map<BranchId, OpenedBranch>();
+  const targetScopes = new Set<string>();
 
   return {
     async openCluster(spec: ClusterSpec): Promise<ClusterHandle> {
@@ -134,18 +135,24 @@ export function createRuntime(given: RuntimeGiven): RunningRuntime {
           message: `target ${spec.id}: expected ${cluster === undefined ? `cluster ${spec.cluster}` : `branch ${spec.branch}`} to be open, found that it is not; open it first`,
         });
       }
-      let openings = 0;
       const plugins = async (settings: TargetSettings): Promise<OpenedPlugins> => {
-        openings += 1;
-        const scope = await scopes.open({
-          scope: 'target',
-          // New settings open their plugins before the old ones are let go.
-          id: openings === 1 ? spec.id : `${spec.id} (settings ${openings})`,
-          given: [provide(targetSettings, settings)],
-          leases: [cluster.scope, branch.scope],
-          ...(settings.encryption === undefined ? {} : { serving: { writer: settings.encryption.provider } }),
-        });
-        return { layouts: scope.instances('layout'), writers: scope.instances('writer'), close: () => scope.close() };
+        // Other settings open their plugins before the old ones are let go, and a target may come back before its past is settled.
+        const id = freeLabel(targetScopes, spec.id);
+        targetScopes.add(id);
+        const scope = await scopes
+          .open({
+            scope: 'target',
+            id,
+            given: [provide(targetSettings, settings)],
+            leases: [cluster.scope, branch.scope],
+            ...(settings.encryption === undefined ? {} : { serving: { writer: settings.encryption.provider } }),
+          })
+          .catch((error: unknown) => {
+            targetScopes.delete(id);
+            throw error;
+          });
+        const close = (): Promise<void> => scope.close().finally(() => targetScopes.delete(id));
+        return { layouts: scope.instances('layout'), writers: scope.instances('writer'), close };
       };
       const opened = await plugins(spec.settings);
       const target: Target = new Target(
@@ -173,4 +180,11 @@ function refuseTwice(opened: ReadonlyMap<unknown, unknown>, id: string, what: st
     retry: 'when-changed',
     message: `${what} ${id}: expected to be opened once, found it open; close it first: a ${what} has one owner`,
   });
+}
+
+function freeLabel(taken: ReadonlySet<string>, id: string): string {
+  for (let place = 1; ; place += 1) {
+    const label = place === 1 ? id : `${id} (${place})`;
+    if (!taken.has(label)) return label;
+  }
 }

@@ -516,7 +516,7 @@ describe('the plan of a target', () => {
     rig.targetHandle.configure(someSettings({ ...PER_EVENT, placement: { byType: {}, useKustomize: true } }));
     await rig.clock.settle();
 
-    expect(rig.scopes.labels()).toEqual(['cluster home', 'branch demo/main', `target ${TARGET} (settings 2)`]);
+    expect(rig.scopes.labels()).toEqual(['cluster home', 'branch demo/main', `target ${TARGET} (2)`]);
     await rig.runtime.close(0);
   });
 });

@@ -122,7 +122,6 @@ export class Stream {
         if (signal.aborted) return;
         logger.warn(
           {
-            gitTarget: this.collection.target,
             collection: this.#given.collectionKey,
             reason: reasonOf(error),
             err: messageOf(error),

@@ -54,6 +54,7 @@ export class Target implements TargetHandle {
   readonly #gauges: readonly Disposable[];
   readonly #stop = new AbortController();
   #isClosed = false;
+  #releasing: Promise<void> | undefined;
   #plugins: OpenedPlugins;
   #settings: TargetSettings;
   #wanted: ReadonlyMap<string, Collection> = new Map();
@@ -83,6 +84,9 @@ export class Target implements TargetHandle {
       spec.settings,
       {
         changed: () => this.#announcer.changed(),
+        released: () => {
+          this.#releasing = this.#quietly(() => this.#plugins.close());
+        },
         snapshotOwed: (keys) => this.#snapshotOwed(keys ?? [...this.#wanted.keys()]),
       },
       this.#logger,
@@ -185,7 +189,8 @@ export class Target implements TargetHandle {
     await this.#given.worker.retire(this.#lane);
     for (const gauge of this.#gauges) gauge[Symbol.dispose]();
     this.#given.commons.meters.registry.forget(gtLabels(this.#given.spec));
-    await this.#quietly(() => this.#plugins.close());
+    // Not yet released: commits of it still wait for the remote, and its plugins stay until they are settled.
+    await this.#releasing;
     this.#given.closed();
   }
 
