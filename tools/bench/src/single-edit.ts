@@ -100,6 +100,7 @@ export async function measureSingleEdits(
       step('push advertisement asked for', steps.advertised),
       step('push begun', steps.pushed),
       step('ref visible', samplesMs),
+      `slowest: edit ${samplesMs.indexOf(Math.max(...samplesMs)) + 1} of ${count}`,
       `CPU time of the operator: ${((cpuUsed / count) * 1_000).toFixed(0)} ms an edit, idling between edits included`,
       histogram('watch_event_handling_seconds'),
       histogram('git_push_duration_seconds'),
