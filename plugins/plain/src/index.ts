@@ -1,1 +1,2 @@
+export { createPlainLayout, type PlainLayoutOptions } from './layout.js';
 export { plugin } from './plugin.js';

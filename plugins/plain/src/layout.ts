@@ -16,6 +16,7 @@ import {
 import {
   describeDocument,
   FolderCache,
+  judgePlainFolder,
   placeAll,
   readFolder,
   validatePlacement,
@@ -44,7 +45,8 @@ export function createPlainLayout({ settings, cache }: PlainLayoutOptions): Layo
       const contents = readFolder(folder, cache);
       // A folder that Kustomize builds is for a layout that knows Kustomize.
       if (contents.kustomizations.length > 0) return { kind: 'not-mine' };
-      return contents.issues.length > 0 ? { kind: 'refused', refusals: contents.issues } : { kind: 'mine' };
+      const { issues } = judgePlainFolder(folder, contents);
+      return issues.length > 0 ? { kind: 'refused', refusals: issues } : { kind: 'mine' };
     },
 
     documents(folder: FolderView): readonly ManagedDocument[] {

@@ -1,0 +1,42 @@
+import type { FolderView, Refusal } from '@gitops-reverser/kernel-api';
+import type { FolderContents } from './folder-contents.js';
+import { namedValuesFiles } from './values-context.js';
+
+/** Why a folder is not taken on, by whatever layout. */
+export interface FolderIssue extends Refusal {
+  readonly path: string;
+  readonly documentIndex: number;
+  /** Somebody can clear it with the present version. */
+  readonly solvable: boolean;
+  readonly actor: 'repository-author' | '';
+}
+
+/** A file that is understood and never written. */
+export interface RetainedFile {
+  readonly path: string;
+  /** A kustomization the folder is refused for. */
+  readonly unsupported?: true;
+}
+
+export interface FolderVerdict {
+  /** Empty means accepted. Sorted. */
+  readonly issues: readonly FolderIssue[];
+  readonly retained: readonly RetainedFile[];
+}
+
+/** Structure-only acceptance of a plain folder. Costs nothing beyond reading it unless a file is no manifest. */
+export function judgePlainFolder(folder: FolderView, contents: FolderContents): FolderVerdict {
+  const retained = namedValuesFiles(folder, contents);
+  if (retained.length === 0) return { issues: contents.issues, retained };
+  const paths = new Set(retained.map(({ path }) => path));
+  return { issues: contents.issues.filter(({ path }) => !paths.has(path)), retained };
+}
+
+/** By path, document and kind, so that equal folders give equal texts. */
+export function sortFolderIssues(issues: readonly FolderIssue[]): readonly FolderIssue[] {
+  return [...issues].sort(
+    (a, b) => compare(a.path, b.path) || a.documentIndex - b.documentIndex || compare(a.code, b.code),
+  );
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

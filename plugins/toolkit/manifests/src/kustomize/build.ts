@@ -1,0 +1,249 @@
+import type { DocumentIdentity } from '../identity.js';
+import type { FileDocument } from '../manifest-file.js';
+import { isKnownClusterScoped } from './cluster-scoped.js';
+import type { ImageEntry, ReplicaEntry } from './entries.js';
+import { fault, unsupported, type KustomizeFeature } from './features.js';
+import { envKeys, unsupportedGenerator, type ConfigMapGenerator } from './generators.js';
+import { applyPatch } from './patches.js';
+import { resolveEntry, type KustomizeTree, type LocatedKustomization } from './tree.js';
+
+/** Chapter 20, 8.2. */
+const limits = { files: 2_000, objects: 20_000, depth: 32 } as const;
+
+/** An entry and the kustomization that holds it: who else writes a field of an object. */
+export interface Override<E> {
+  readonly path: string;
+  readonly entry: E;
+}
+
+/** One object of a build, known by its names alone. */
+export interface BuiltObject {
+  /** As it is after the last kustomization. */
+  identity: DocumentIdentity;
+  /** Every namespace it had on the way, by which a patch may know it. */
+  readonly namespaces: (string | undefined)[];
+  /** The document it comes from; of a generated one the kustomization and the entry. */
+  readonly path: string;
+  readonly index: number;
+  readonly isGenerated: boolean;
+  /** Of the document: it stated this namespace. */
+  readonly statedNamespace?: string;
+  /** `images` and `replicas` that apply to it, in order. */
+  readonly images: Override<ImageEntry>[];
+  readonly replicas: Override<ReplicaEntry>[];
+}
+
+/** What one render root yields, without any content. */
+export interface KustomizeBuild {
+  readonly root: LocatedKustomization;
+  readonly objects: readonly BuiltObject[];
+  /** Every file it reads, kustomizations included. */
+  readonly files: ReadonlySet<string>;
+  /** Of these, files that are listed as resources. */
+  readonly resourceFiles: ReadonlySet<string>;
+  /** Of these, files that are no manifests to it: patches and inputs of generators. */
+  readonly inputs: ReadonlySet<string>;
+  /** What stands against it, and in which kustomization. */
+  readonly features: readonly { readonly path: string; readonly feature: KustomizeFeature }[];
+}
+
+/** Without these nothing can be said about the objects. */
+const blinding = new Set(['unparseable', 'render-failed', 'render-limit']);
+
+/** Follows the graph of a root as kustomize does and keeps names only. Reads local files the graph names, nothing else. */
+export function buildStructure(tree: KustomizeTree, root: LocatedKustomization): KustomizeBuild {
+  const builder = new Builder(tree);
+  const objects = builder.kustomization(root, []);
+  const { features, files, inputs, resourceFiles } = builder;
+  const isBlind = features.some(({ feature }) => blinding.has(feature.code));
+  return { root, objects: isBlind ? [] : objects, files, inputs, resourceFiles, features };
+}
+
+class Builder {
+  readonly features: { path: string; feature: KustomizeFeature }[] = [];
+  readonly files = new Set<string>();
+  readonly resourceFiles = new Set<string>();
+  readonly inputs = new Set<string>();
+  private readonly tree: KustomizeTree;
+  private objectCount = 0;
+
+  constructor(tree: KustomizeTree) {
+    this.tree = tree;
+  }
+
+  kustomization(located: LocatedKustomization, above: readonly string[]): BuiltObject[] {
+    const { path, directory } = located;
+    const blame = (feature: KustomizeFeature): void => {
+      this.features.push({ path, feature });
+    };
+    if (!this.enter(path, blame)) return [];
+    located.features.forEach(blame);
+    const chain = [...above, directory];
+    const objects = located.resources.flatMap((entry) => this.resource(entry, located, chain, blame));
+    for (const generator of located.generators) {
+      const object = this.generate(generator, located, blame);
+      // Refused for its hash, it has a name nobody can tell.
+      if (!generator.hasHash) objects.push(object);
+    }
+    const kept = located.patches.reduce(
+      (left, patch) => applyPatch(left, patch, this.patchContext(located, blame)),
+      objects,
+    );
+    this.transform(kept, located, blame);
+    return kept;
+  }
+
+  /** Counts a file. */
+  private enter(path: string, blame: (feature: KustomizeFeature) => void): boolean {
+    this.files.add(path);
+    if (this.files.size <= limits.files) return true;
+    if (this.files.size === limits.files + 1) blame(unsupported('render-limit', `more than ${limits.files} files`));
+    return false;
+  }
+
+  private resource(
+    entry: string,
+    { directory }: LocatedKustomization,
+    chain: readonly string[],
+    blame: (feature: KustomizeFeature) => void,
+  ): BuiltObject[] {
+    const target = resolveEntry(directory, entry);
+    if (target === undefined) {
+      blame(fault('render-failed', `resource ${entry} leaves the repository`));
+      return [];
+    }
+    const file = this.tree.file(target);
+    if (file === undefined) {
+      const below = this.tree.kustomizationAt(target);
+      if (below === undefined) blame(fault('render-failed', `resource ${entry} is no file and no kustomization`));
+      else if (chain.includes(target)) blame(fault('render-failed', `resource ${entry} leads back here`));
+      else if (chain.length >= limits.depth) blame(unsupported('render-limit', `deeper than ${limits.depth}`));
+      else return this.kustomization(below, chain);
+      return [];
+    }
+    if (!this.enter(target, blame)) return [];
+    this.resourceFiles.add(target);
+    const { documents, problem } = this.tree.manifests(file);
+    if (problem !== undefined) blame(fault('render-failed', `resource ${entry}: ${problem}`));
+    const objects: BuiltObject[] = [];
+    for (const document of documents) {
+      const object = toObject(document, target);
+      if (object !== undefined) objects.push(object);
+      else if (document.nature === 'invalid' || document.nature === 'not-krm')
+        blame(fault('render-failed', `resource ${entry}: document ${document.index} is no manifest`));
+    }
+    this.objectCount += objects.length;
+    if (this.objectCount <= limits.objects) return objects;
+    blame(unsupported('render-limit', `more than ${limits.objects} objects`));
+    return [];
+  }
+
+  private generate(
+    generator: ConfigMapGenerator,
+    { directory, path }: LocatedKustomization,
+    blame: (feature: KustomizeFeature) => void,
+  ): BuiltObject {
+    const { index, name, namespace } = generator;
+    const keys = [...generator.files.map(({ key }) => key), ...generator.literals.map(({ key }) => key)];
+    for (const { path: entry } of generator.files) this.input(entry, directory, blame);
+    for (const entry of generator.envs) {
+      const file = this.input(entry, directory, blame);
+      const found = file === undefined ? [] : envKeys(Buffer.from(file.read()).toString('utf8'));
+      if (found === undefined) blame(unsupportedGenerator(`a line of ${entry} without =`));
+      else keys.push(...found);
+    }
+    if (new Set(keys).size < keys.length) blame(unsupportedGenerator('a key from two sources'));
+    const identity = { group: '', version: 'v1', kind: 'ConfigMap', name };
+    return {
+      identity: namespace === undefined ? identity : { ...identity, namespace },
+      namespaces: [namespace],
+      path,
+      index,
+      isGenerated: true,
+      images: [],
+      replicas: [],
+    };
+  }
+
+  /** A file a generator reads. */
+  private input(entry: string, directory: string, blame: (feature: KustomizeFeature) => void) {
+    const path = resolveEntry(directory, entry);
+    const file = path === undefined ? undefined : this.tree.file(path);
+    if (path === undefined) blame(unsupportedGenerator(`input ${entry} is outside the repository`));
+    else if (file === undefined) blame(fault('render-failed', `input ${entry} of a generator is no file`));
+    else if (this.enter(path, blame)) {
+      this.inputs.add(path);
+      if (/\.ya?ml$/.test(path) && this.tree.manifests(file).isEncrypted)
+        blame(unsupportedGenerator(`input ${entry} is encrypted`));
+    }
+    return file;
+  }
+
+  private patchContext({ directory }: LocatedKustomization, blame: (feature: KustomizeFeature) => void) {
+    return {
+      blame,
+      open: (entry: string) => {
+        const path = resolveEntry(directory, entry);
+        const file = path === undefined ? undefined : this.tree.file(path);
+        if (path === undefined || file === undefined || !this.enter(path, blame)) return undefined;
+        this.inputs.add(path);
+        return file;
+      },
+    };
+  }
+
+  /** In the order of 8.3, as far as it changes names or says who owns a field. */
+  private transform(
+    objects: readonly BuiltObject[],
+    { path, namespace, images, replicas }: LocatedKustomization,
+    blame: (feature: KustomizeFeature) => void,
+  ): void {
+    for (const object of objects) {
+      if (namespace !== undefined) moveTo(object, namespace);
+      for (const entry of replicas)
+        if (entry.name === object.identity.name && scalable.has(object.identity.kind))
+          object.replicas.push({ path, entry });
+      for (const entry of images) object.images.push({ path, entry });
+    }
+    const seen = new Set<string>();
+    for (const { identity } of objects) {
+      const id = [identity.group, identity.version, identity.kind, effectiveNamespace(identity), identity.name].join(
+        '\n',
+      );
+      if (seen.has(id)) {
+        blame(fault('render-failed', `${identity.kind} ${identity.name} is produced twice`));
+        return;
+      }
+      seen.add(id);
+    }
+  }
+}
+
+const scalable = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController']);
+
+function toObject({ identity, index }: FileDocument, path: string): BuiltObject | undefined {
+  if (identity === undefined) return undefined;
+  const { namespace } = identity;
+  return {
+    identity,
+    namespaces: [namespace],
+    path,
+    index,
+    isGenerated: false,
+    ...(namespace === undefined ? {} : { statedNamespace: namespace }),
+    images: [],
+    replicas: [],
+  };
+}
+
+function moveTo(object: BuiltObject, namespace: string): void {
+  const { identity } = object;
+  if (identity.group === '' && identity.kind === 'Namespace') object.identity = { ...identity, name: namespace };
+  else if (!isKnownClusterScoped(identity)) {
+    object.identity = { ...identity, namespace };
+    object.namespaces.push(namespace);
+  }
+}
+
+/** Kustomize holds no namespace and `default` for the same. */
+const effectiveNamespace = (identity: DocumentIdentity): string => identity.namespace ?? 'default';
