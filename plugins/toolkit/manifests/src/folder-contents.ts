@@ -5,6 +5,7 @@ import type { IgnoreRules } from './ignore-file.js';
 import type { ManifestFile } from './manifest-file.js';
 import { PathIndex } from './path-index.js';
 import type { ExistingFile, PlacementSite } from './placement.js';
+import { searchSiblings, type SiblingSearch } from './siblings.js';
 
 /** One folder as manifests: what it holds, and why it may not be written. Never holds content. */
 export interface FolderContents extends PlacementSite {
@@ -49,6 +50,7 @@ export class ReadContents implements FolderContents {
   private index: PathIndex | undefined;
   private inOrder: readonly FolderDocument[] | undefined;
   private entryByPath: ReadonlyMap<string, FolderEntry> | undefined;
+  private siblingSearch: { readonly bareNamespace: string | undefined; readonly search: SiblingSearch } | undefined;
 
   constructor(parts: ContentsParts) {
     this.issues = parts.issues;
@@ -104,6 +106,12 @@ export class ReadContents implements FolderContents {
 
   ignores(path: string): boolean {
     return this.rules.ignores(path);
+  }
+
+  siblings(bareNamespace?: string): SiblingSearch {
+    if (this.siblingSearch === undefined || this.siblingSearch.bareNamespace !== bareNamespace)
+      this.siblingSearch = { bareNamespace, search: searchSiblings(this.documents, bareNamespace) };
+    return this.siblingSearch.search;
   }
 }
 

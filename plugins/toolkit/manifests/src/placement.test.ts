@@ -96,7 +96,7 @@ describe('the canonical path', () => {
     const files = { 'tenants/a/configmaps/infra.yaml': aManifest('ConfigMap', 'infra', 'a') };
 
     expect(pathOf([aSubject(aRef({ namespace: 'b', name: 'infra' }))], canonicalPlacement, files)).toBe(
-      'b/configmaps/infra.yaml',
+      'tenants/b/configmaps/infra.yaml',
     );
   });
 

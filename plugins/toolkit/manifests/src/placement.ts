@@ -3,6 +3,7 @@ import { describeDocument, key } from './identity.js';
 import { PathIndex } from './path-index.js';
 import { encodePathValue, longestPath, toSafePath, withHash } from './path-safety.js';
 import type { PlacementPolicy } from './placement-policy.js';
+import type { SiblingPlace, SiblingSearch, SiblingStep } from './siblings.js';
 import {
   isIdentityComplete,
   renderTemplate,
@@ -27,6 +28,13 @@ export interface Placement {
   readonly path: string;
   readonly source: PlacementSource;
   readonly disposition: 'new_file' | 'appended';
+  /** What siblings said, whether it was followed or not. */
+  readonly inference?: {
+    readonly step: SiblingStep;
+    readonly evidenceCount: number;
+    /** Why it was not followed. */
+    readonly guard?: 'foreign-directory' | 'exists' | 'path';
+  };
 }
 
 /** What stands at a path already. */
@@ -42,24 +50,28 @@ export interface PlacementSite {
   readonly paths: PathIndex;
   existing(path: string): ExistingFile | undefined;
   ignores(path: string): boolean;
+  /** Where documents of one kind lie. `bareNamespace`: what those without a namespace stand for. */
+  siblings?(bareNamespace?: string): SiblingSearch;
 }
 
 /**
- * Where new documents go: `byType`, else `default`, else the canonical path (chapter 20, 7.1 rungs 1, 2 and 5). The first
- * rung that applies is final. Answers are in the order of `subjects` and do not depend on it.
+ * Where new documents go: `byType`, else `default`, else beside their siblings, else the canonical path (chapter 20, 7.1 rungs
+ * 1, 2, 4 and 5). The first rung that applies is final. Answers are in the order of `subjects` and do not depend on it.
  */
 export function placeAll(
   subjects: readonly PlacementSubject[],
   policy: PlacementPolicy,
   site: PlacementSite,
+  bareNamespace?: string,
 ): readonly Result<Placement, PlacementRefusal>[] {
+  const findSiblings = policy.default === undefined ? site.siblings?.(bareNamespace) : undefined;
   const planned = new PathIndex([], site.paths);
   const inKeyOrder = subjects
     .map((subject, at) => ({ subject, at, identity: key(subject.ref) }))
     .sort((a, b) => (a.identity < b.identity ? -1 : a.identity > b.identity ? 1 : a.at - b.at));
   const placed: Proposal[] = [];
   for (const { subject, at, identity } of inKeyOrder) {
-    const proposal = { subject, at, ...propose(subject, identity, policy, planned) };
+    const proposal = { subject, at, ...propose(subject, identity, policy, planned, site, findSiblings) };
     if (proposal.problem === undefined) planned.add(proposal.path);
     placed.push(proposal);
   }
@@ -80,6 +92,7 @@ interface Proposal {
   readonly at: number;
   readonly path: string;
   readonly source: PlacementSource;
+  readonly inference?: Placement['inference'];
   readonly problem?: string;
 }
 
@@ -88,8 +101,39 @@ function propose(
   identity: string,
   policy: PlacementPolicy,
   planned: PathIndex,
-): Pick<Proposal, 'path' | 'source' | 'problem'> {
+  site: PlacementSite,
+  findSiblings: SiblingSearch | undefined,
+): Omit<Proposal, 'subject' | 'at'> {
   const { source, template } = choose(subject, policy);
+  const place = source === 'canonical' && !subject.sensitive ? findSiblings?.(subject.ref) : undefined;
+  if (place === undefined) return proposeBy(subject, identity, source, template, planned);
+  const path = toSafePath(place.path, identity);
+  const guard = guardOf(place, path, planned, site);
+  const { step, evidenceCount } = place;
+  if (guard === undefined) return { path, source: 'sibling', inference: { step, evidenceCount } };
+  const canonical = proposeBy(subject, identity, source, template, planned);
+  return { ...canonical, inference: { step, evidenceCount, guard } };
+}
+
+/** Why the canonical path is safer, which starts with the object's own namespace. */
+function guardOf(
+  place: SiblingPlace,
+  path: string,
+  planned: PathIndex,
+  site: PlacementSite,
+): NonNullable<Placement['inference']>['guard'] {
+  if (place.isForeign) return 'foreign-directory';
+  if (planned.has(path)) return 'exists';
+  return planned.clashes(path) || checkPath(path, planned) !== undefined || site.ignores(path) ? 'path' : undefined;
+}
+
+function proposeBy(
+  subject: PlacementSubject,
+  identity: string,
+  source: PlacementSource,
+  template: PlacementTemplate | undefined,
+  planned: PathIndex,
+): Omit<Proposal, 'subject' | 'at'> {
   const rendered = template === undefined ? canonicalPath(subject) : renderTemplate(template, subject, encodePathValue);
   let path = toSafePath(rendered, identity);
   if (planned.clashes(path)) path = withHash(path, identity);
@@ -129,7 +173,9 @@ function judge(
   sharers: readonly Proposal[],
   site: PlacementSite,
 ): Result<Placement, PlacementRefusal> {
-  const { subject, path, source, problem } = proposal;
+  const { subject, path, source, problem, inference } = proposal;
+  const placed = (disposition: Placement['disposition']): Result<Placement, PlacementRefusal> =>
+    ok(inference === undefined ? { path, source, disposition } : { path, source, disposition, inference });
   const no = (code: PlacementRefusalReason, why: string): Result<Placement, PlacementRefusal> =>
     refuse({ code, path, ref: subject.ref, message: `cannot place ${describeDocument(subject.ref)}: ${why}` });
   if (problem !== undefined) return no('invalid_path', problem);
@@ -137,7 +183,9 @@ function judge(
     return no('ignore-shadows-managed', `${path} is hidden by .gittargetignore; remove the pattern or place elsewhere`);
   const existing = site.existing(path);
   if (existing === undefined) {
-    if (sharers.length === 1) return ok({ path, source, disposition: 'new_file' });
+    if (sharers.length === 1) return placed('new_file');
+    if (sharers.some((each) => each.source === 'sibling'))
+      return no('unclassified', `${path} is where another new object goes; declare a placement`);
     if (sharers.every((each) => each.subject.sensitive))
       return no('sensitive_append', `${sharers.length} sensitive objects share ${path}; each needs a file of its own`);
     if (sharers.some((each) => each.subject.sensitive))
@@ -145,7 +193,7 @@ function judge(
         'mixed_sensitivity_new_file',
         `${path} would hold sensitive and plain objects; give the sensitive ones a path of their own`,
       );
-    return ok({ path, source, disposition: 'new_file' });
+    return placed('new_file');
   }
   if (subject.sensitive) return no('sensitive_append', `${path} exists; a sensitive object needs a file of its own`);
   if (existing.isEncrypted)
@@ -154,5 +202,5 @@ function judge(
     return no('multi_document_target', `${path} holds something that is no editable plain manifest`);
   if (source === 'canonical' && existing.documentCount > 0)
     return no('unclassified', `${path} exists and holds another object; move that file or declare a placement`);
-  return ok({ path, source, disposition: 'appended' });
+  return placed('appended');
 }
