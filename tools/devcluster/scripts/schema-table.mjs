@@ -2,7 +2,7 @@
  * Rewrites src/schema/messages.ts from the Go type declarations of k8s.io/api and k8s.io/apimachinery: field names,
  * protobuf numbers, list and patch markers. Only facts are taken, no text.
  *
- *   node scripts/schema-table.mjs $(go env GOMODCACHE)/k8s.io/api@v0.36.3 $(go env GOMODCACHE)/k8s.io/apimachinery@v0.36.3
+ *   npm run schema-table -- $(go env GOMODCACHE)/k8s.io/api@v0.36.3 $(go env GOMODCACHE)/k8s.io/apimachinery@v0.36.3
  */
 import { readFileSync, writeFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

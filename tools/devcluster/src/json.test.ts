@@ -14,12 +14,21 @@ describe('json', () => {
     expect(stringifyJson(parseJson(text))).toBe(text);
   });
 
+  /** What `JSON.parse` gives, but for the integers it may have rounded. */
+  const exact = (value: unknown): unknown => {
+    if (typeof value === 'number')
+      return !Number.isSafeInteger(value) && /^-?[0-9]+$/.test(String(value)) ? BigInt(String(value)) : value;
+    if (Array.isArray(value)) return value.map(exact);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, exact(inner)]));
+  };
+
   it('reads everything else as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = `[12345678901234567890,${JSON.stringify(value)}]`;
 
-        expect(parseJson(text)).toEqual([12345678901234567890n, JSON.parse(JSON.stringify(value))]);
+        expect(parseJson(text)).toEqual([12345678901234567890n, exact(JSON.parse(JSON.stringify(value)))]);
       }),
     );
   });

@@ -30,7 +30,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function isList(value: unknown): value is readonly Json[] {
+function isList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 

@@ -11,7 +11,7 @@ const scalarByType: Readonly<Record<string, ScalarType>> = {
 const shapes = new WeakMap<JsonSchema, Shape>();
 
 /** How values of a schema merge and who can own which part. */
-export function shapeOfSchema(schema: JsonSchema): Shape {
+function shapeOfSchema(schema: JsonSchema): Shape {
   let shape = shapes.get(schema);
   if (shape === undefined) {
     shape = makeShape(schema);

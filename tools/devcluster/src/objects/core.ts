@@ -5,7 +5,7 @@ import { type ChangeType, storeKey } from '../store/entry.js';
 import type { Store } from '../store/store.js';
 
 /** Told of every committed write, in order, before the writer gets its answer. */
-export type Observer = (type: ResourceType, change: ChangeType, object: KubeObject) => void;
+type Observer = (type: ResourceType, change: ChangeType, object: KubeObject) => void;
 
 /** What all requests share. */
 export interface Core {

@@ -92,7 +92,7 @@ export function storeNext(
   return { object: commit(core, type, finished), code: 200, warnings: [] };
 }
 
-export function isReadyToGo(type: ResourceType, object: KubeObject): boolean {
+function isReadyToGo(type: ResourceType, object: KubeObject): boolean {
   return (
     object.metadata.deletionTimestamp !== undefined &&
     (object.metadata.finalizers ?? []).length === 0 &&

@@ -1,10 +1,5 @@
 import type { ResourceType } from './resource-type.js';
 
-export interface GroupVersion {
-  readonly group: string;
-  readonly version: string;
-}
-
 /** What the server serves right now. Changes when custom resource definitions come and go. */
 export class Catalog {
   readonly #typesByPath = new Map<string, ResourceType>();
@@ -72,7 +67,7 @@ export class Catalog {
 }
 
 /** Kubernetes' order: v2 before v1 before v1beta1 before v1alpha1 before anything else by name. */
-export function compareVersions(a: string, b: string): number {
+function compareVersions(a: string, b: string): number {
   const rank = (version: string) => {
     const match = /^v([0-9]+)(?:(alpha|beta)([0-9]+))?$/.exec(version);
     if (!match) return undefined;

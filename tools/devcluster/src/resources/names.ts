@@ -5,7 +5,7 @@ const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** Why a name is refused, in the words of the API server; `undefined` when it is fine. */
-export function nameProblem(name: string, rule: ResourceType['nameRule']): string | undefined {
+function nameProblem(name: string, rule: ResourceType['nameRule']): string | undefined {
   switch (rule) {
     case 'path':
       if (name === '.' || name === '..') return `may not be '${name}'`;

@@ -60,7 +60,10 @@ export class Store {
 
 /** Puts the version where the API server writes it, behind the uid, whatever the order of the sender. */
 function withVersion(object: KubeObject, version: number): KubeObject {
-  const { name, generateName, namespace, uid, resourceVersion: _previous, ...rest } = object.metadata;
+  // An object that has been stored before has its place for it.
+  if (object.metadata.resourceVersion !== undefined)
+    return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+  const { name, generateName, namespace, uid, ...rest } = object.metadata;
   const metadata: ObjectMeta = {
     ...(name === undefined ? {} : { name }),
     ...(generateName === undefined ? {} : { generateName }),
