@@ -84,7 +84,7 @@ describe('20, 7.5: the table', () => {
     ['a: cluster-scoped', { 'shared/roles/r1.yaml': 'clusterroles r1' }, 'clusterroles r2', 'shared/roles/r2.yaml'],
     [
       'a cluster-scoped object stays out of a namespace',
-      { 'plum/x.yaml': 'clusterroles r1', 'plum/y.yaml': 'configmaps plum/y' },
+      { 'plum/x.yaml': 'clusterroles r1', 'plum/y.yaml': 'configmaps plum/why' },
       'clusterroles r2',
       '_cluster/rbac.authorization.k8s.io/clusterroles/r2.yaml',
     ],
@@ -160,7 +160,7 @@ describe('20, 7.5: the table', () => {
       inference: { step: 'a', evidenceCount: 1 },
     });
     expect(
-      place({ 'plum/x.yaml': 'clusterroles r1', 'plum/y.yaml': 'configmaps plum/y' }, 'clusterroles r2')[0],
+      place({ 'plum/x.yaml': 'clusterroles r1', 'plum/y.yaml': 'configmaps plum/why' }, 'clusterroles r2')[0],
     ).toMatchObject({
       source: 'canonical',
       inference: { step: 'a', guard: 'foreign-directory' },
@@ -213,7 +213,7 @@ describe('20, I8: whatever the folder holds', () => {
           }
           const [placed] = place(store, `${resource} ${namespace}/new`);
           if (placed?.source !== 'sibling') return;
-          const present = new Set(existing.map((each) => each.namespace));
+          const present = new Set(Object.values(store).map((what) => described(what).namespace));
           const strangers = placed.path
             .split('/')
             .slice(0, -1)
