@@ -1,7 +1,7 @@
 import { kindNames, toCrd } from '@gitops-reverser/crd-types';
-import { messageOf, reasonOf, type JsonValue } from '@gitops-reverser/kernel-api';
+import { createRedactor, messageOf, reasonOf, type JsonValue } from '@gitops-reverser/kernel-api';
 import { PluginsBroken } from '@gitops-reverser/kernel-core';
-import { createLogger, createMetrics, createRedactor } from '@gitops-reverser/toolkit-telemetry';
+import { createLogger, createMetrics } from '@gitops-reverser/toolkit-telemetry';
 import { encodeYamlDocuments } from '@gitops-reverser/toolkit-yaml';
 import { readCommandLine } from './config/command-line.js';
 import { parseConfiguration, type Configuration } from './config/configuration.js';

@@ -1,7 +1,6 @@
-import type { Clock, Logger } from '@gitops-reverser/kernel-api';
+import type { Clock, Logger, Redactor } from '@gitops-reverser/kernel-api';
 import type { Repositories, RepositoryAccess } from '@gitops-reverser/crd-reconcilers';
 import { openBranchStore, probeRemote, type RemoteAccess } from '@gitops-reverser/toolkit-git';
-import type { Redactor } from '@gitops-reverser/toolkit-telemetry';
 
 export interface RepositoriesOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ReverserError, type Clock, type Logger } from '@gitops-reverser/kernel-api';
+import { ReverserError, type Clock, type Logger, type Redactor } from '@gitops-reverser/kernel-api';
 import { openKernel, type Kernel } from '@gitops-reverser/kernel-core';
 import { createRuntime } from '@gitops-reverser/kernel-pipeline';
 import { startReconcilers } from '@gitops-reverser/crd-reconcilers';
@@ -12,7 +12,7 @@ import {
   type KubeConnection,
   type KubeCredentials,
 } from '@gitops-reverser/toolkit-kube';
-import { createMetrics, type MetricsRegistry, type Redactor } from '@gitops-reverser/toolkit-telemetry';
+import { createMetrics, type MetricsRegistry } from '@gitops-reverser/toolkit-telemetry';
 import { OFFERS } from './check-plugins.js';
 import type { Configuration } from './config/configuration.js';
 import { startHealthServer } from './http/health-server.js';

@@ -19,6 +19,7 @@ export const cursor = (value: string): Cursor => value as Cursor;
 
 /** @throws TypeError when `value` is not 40 lower-case hex digits */
 export function commitSha(value: string): CommitSha {
-  if (!/^[0-9a-f]{40}$/.test(value)) throw new TypeError(`expected a commit id of 40 lower-case hex digits, found ${value.length} characters`);
+  if (!/^[0-9a-f]{40}$/.test(value))
+    throw new TypeError(`expected a commit id of 40 lower-case hex digits, found ${value.length} characters`);
   return value as CommitSha;
 }

@@ -7,6 +7,7 @@ export * from './options.js';
 export * from './plugin.js';
 export * from './points.js';
 export * from './ports.js';
+export * from './redaction.js';
 export * from './refusal.js';
 export * from './result.js';
 export * from './runtime.js';

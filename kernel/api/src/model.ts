@@ -74,12 +74,25 @@ export function refOf(type: ResourceType, object: KubeObject): ObjectRef {
 export type SourceEvent =
   /** A complete replay starts; everything gathered by an unfinished earlier one is void. */
   | { readonly kind: 'snapshot-begin' }
-  | { readonly kind: 'upsert'; readonly ref: ObjectRef; readonly object: KubeObject; readonly via: 'snapshot' | 'live'; readonly cursor: Cursor }
+  | {
+      readonly kind: 'upsert';
+      readonly ref: ObjectRef;
+      readonly object: KubeObject;
+      readonly via: 'snapshot' | 'live';
+      readonly cursor: Cursor;
+    }
   /**
    * The object is gone, or is going (it carries a deletion timestamp), or no longer matches the selector. Said once per uid.
    * `object` is the last state seen, if any.
    */
-  | { readonly kind: 'delete'; readonly ref: ObjectRef; readonly removal: 'deletion' | 'filtered'; readonly uid?: string; readonly object?: KubeObject; readonly cursor: Cursor }
+  | {
+      readonly kind: 'delete';
+      readonly ref: ObjectRef;
+      readonly removal: 'deletion' | 'filtered';
+      readonly uid?: string;
+      readonly object?: KubeObject;
+      readonly cursor: Cursor;
+    }
   /** The only event after which absence means deletion. */
   | { readonly kind: 'snapshot-end'; readonly cursor: Cursor }
   /** Nothing changed up to here. */

@@ -10,11 +10,23 @@ export interface OptionSpec<T> {
   parse(value: unknown): Result<T, string>;
 }
 export type OptionsSchema = Readonly<Record<string, OptionSpec<unknown>>>;
-export type OptionsOf<S extends OptionsSchema> = { readonly [K in keyof S]: S[K] extends OptionSpec<infer T> ? T : never };
+export type OptionsOf<S extends OptionsSchema> = {
+  readonly [K in keyof S]: S[K] extends OptionSpec<infer T> ? T : never;
+};
 
-const kindOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`);
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 
-const UNIT_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, 'µs': 1e-3, 'μs': 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+};
 
 /** Reads a Go duration (`1m30s`) into milliseconds; undefined when it is none. The unit is mandatory. */
 export function parseDuration(text: string): number | undefined {
@@ -37,14 +49,28 @@ export const option = {
       range,
       parse: (value) => {
         if (typeof value !== 'string') return refuse(`expected a string, found ${kindOf(value)}`);
-        return spec.pattern === undefined || spec.pattern.test(value) ? ok(value) : refuse(`expected text matching ${range}`);
+        return spec.pattern === undefined || spec.pattern.test(value)
+          ? ok(value)
+          : refuse(`expected text matching ${range}`);
       },
     };
   },
   boolean(spec: { readonly default: boolean; readonly doc: string }): OptionSpec<boolean> {
-    return { type: 'boolean', doc: spec.doc, default: spec.default, range: '', parse: (value) => (typeof value === 'boolean' ? ok(value) : refuse(`expected true or false, found ${kindOf(value)}`)) };
+    return {
+      type: 'boolean',
+      doc: spec.doc,
+      default: spec.default,
+      range: '',
+      parse: (value) =>
+        typeof value === 'boolean' ? ok(value) : refuse(`expected true or false, found ${kindOf(value)}`),
+    };
   },
-  integer(spec: { readonly default: number; readonly min: number; readonly max: number; readonly doc: string }): OptionSpec<number> {
+  integer(spec: {
+    readonly default: number;
+    readonly min: number;
+    readonly max: number;
+    readonly doc: string;
+  }): OptionSpec<number> {
     const range = `${spec.min}..${spec.max}`;
     return {
       type: 'integer',
@@ -52,14 +78,25 @@ export const option = {
       default: spec.default,
       range,
       parse: (value) => {
-        if (typeof value !== 'number' || !Number.isInteger(value)) return refuse(`expected an integer, found ${kindOf(value)}`);
+        if (typeof value !== 'number' || !Number.isInteger(value))
+          return refuse(`expected an integer, found ${kindOf(value)}`);
         return value >= spec.min && value <= spec.max ? ok(value) : refuse(`expected ${range}, found ${value}`);
       },
     };
   },
-  duration(spec: { readonly default: string; readonly min?: string; readonly max: string; readonly doc: string }): OptionSpec<number> {
-    const [lowest, highest, preset] = [parseDuration(spec.min ?? '0s'), parseDuration(spec.max), parseDuration(spec.default)];
-    if (lowest === undefined || highest === undefined || preset === undefined) throw new TypeError('option.duration needs Go durations');
+  duration(spec: {
+    readonly default: string;
+    readonly min?: string;
+    readonly max: string;
+    readonly doc: string;
+  }): OptionSpec<number> {
+    const [lowest, highest, preset] = [
+      parseDuration(spec.min ?? '0s'),
+      parseDuration(spec.max),
+      parseDuration(spec.default),
+    ];
+    if (lowest === undefined || highest === undefined || preset === undefined)
+      throw new TypeError('option.duration needs Go durations');
     const range = `${spec.min ?? '0s'}..${spec.max}`;
     return {
       type: 'duration',
@@ -67,14 +104,21 @@ export const option = {
       default: preset,
       range,
       parse: (value) => {
-        if (typeof value !== 'string') return refuse(`expected a duration such as ${spec.default}, found ${kindOf(value)}`);
+        if (typeof value !== 'string')
+          return refuse(`expected a duration such as ${spec.default}, found ${kindOf(value)}`);
         const ms = parseDuration(value);
-        if (ms === undefined) return refuse(`expected a duration such as ${spec.default}, found text without number and unit`);
+        if (ms === undefined)
+          return refuse(`expected a duration such as ${spec.default}, found text without number and unit`);
         return ms >= lowest && ms <= highest ? ok(ms) : refuse(`expected ${range}, found ${value}`);
       },
     };
   },
-  list(spec: { readonly default: readonly string[]; readonly doc: string; readonly pattern?: RegExp; readonly maxItems: number }): OptionSpec<readonly string[]> {
+  list(spec: {
+    readonly default: readonly string[];
+    readonly doc: string;
+    readonly pattern?: RegExp;
+    readonly maxItems: number;
+  }): OptionSpec<readonly string[]> {
     const range = `at most ${spec.maxItems} items`;
     return {
       type: 'list of string',
@@ -82,7 +126,8 @@ export const option = {
       default: spec.default,
       range,
       parse: (value) => {
-        if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) return refuse(`expected a list of strings, found ${kindOf(value)}`);
+        if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
+          return refuse(`expected a list of strings, found ${kindOf(value)}`);
         if (value.length > spec.maxItems) return refuse(`expected ${range}, found ${value.length}`);
         const bad = spec.pattern === undefined ? undefined : value.findIndex((item) => !spec.pattern?.test(item));
         return bad === undefined || bad < 0 ? ok(value) : refuse(`item ${bad} does not match ${spec.pattern?.source}`);
@@ -97,7 +142,10 @@ export interface OptionProblem {
 }
 
 /** Reads raw options by a schema. All problems together; an unknown key names the nearest known one. */
-export function parseOptions<S extends OptionsSchema>(schema: S, raw: unknown): Result<OptionsOf<S>, readonly OptionProblem[]> {
+export function parseOptions<S extends OptionsSchema>(
+  schema: S,
+  raw: unknown,
+): Result<OptionsOf<S>, readonly OptionProblem[]> {
   if (raw !== undefined && (typeof raw !== 'object' || raw === null || Array.isArray(raw))) {
     return refuse([{ path: '', problem: `expected a map of options, found ${kindOf(raw)}` }]);
   }
@@ -117,7 +165,10 @@ export function parseOptions<S extends OptionsSchema>(schema: S, raw: unknown): 
   for (const name of given.keys()) {
     if (known.includes(name)) continue;
     const hint = nearest(name, known);
-    problems.push({ path: name, problem: hint === undefined ? 'unknown option; there are none' : `unknown option; did you mean ${hint}?` });
+    problems.push({
+      path: name,
+      problem: hint === undefined ? 'unknown option; there are none' : `unknown option; did you mean ${hint}?`,
+    });
   }
   return problems.length > 0 ? refuse(problems) : ok(Object.freeze(Object.fromEntries(values)) as OptionsOf<S>);
 }

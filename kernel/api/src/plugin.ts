@@ -18,7 +18,11 @@ export interface Contribution<P extends PointName, O, N> {
   readonly order?: 'first' | 'normal' | 'last';
   readonly needs: N;
   /** Cheap, synchronous, no I/O: an instance is born cold, started once, disposed once. */
-  create(given: { readonly options: O; readonly needs: Given<N>; readonly signal: AbortSignal }): Points[P]['instance'] & Lifecycle;
+  create(given: {
+    readonly options: O;
+    readonly needs: Given<N>;
+    readonly signal: AbortSignal;
+  }): Points[P]['instance'] & Lifecycle;
 }
 
 export type On<O> = {
@@ -41,7 +45,11 @@ export interface AnyContribution {
   readonly serves: readonly string[];
   readonly order: 'first' | 'normal' | 'last';
   readonly needs: Needs<'target'> | Needs<'cluster'> | Needs<'branch'>;
-  create(given: { readonly options: unknown; readonly needs: Readonly<Record<string, unknown>>; readonly signal: AbortSignal }): Points[PointName]['instance'] & Lifecycle;
+  create(given: {
+    readonly options: unknown;
+    readonly needs: Readonly<Record<string, unknown>>;
+    readonly signal: AbortSignal;
+  }): Points[PointName]['instance'] & Lifecycle;
 }
 
 export interface Plugin {
@@ -55,7 +63,10 @@ export interface Plugin {
 }
 
 /** Declares a plugin. The callback only declares; nothing is created and no I/O happens. */
-export function definePlugin<const S extends OptionsSchema>(header: PluginHeader<S>, register: (on: On<OptionsOf<S>>) => void): Plugin {
+export function definePlugin<const S extends OptionsSchema>(
+  header: PluginHeader<S>,
+  register: (on: On<OptionsOf<S>>) => void,
+): Plugin {
   return {
     [mark]: true,
     id: header.id,
@@ -73,7 +84,12 @@ export function definePlugin<const S extends OptionsSchema>(header: PluginHeader
           create: (given) => contribution.create(given as Parameters<typeof contribution.create>[0]),
         });
       };
-      const on = Object.fromEntries((['source', 'attributor', 'sanitizer', 'layout', 'writer', 'applier'] as const).map((point) => [point, add(point)]));
+      const on = Object.fromEntries(
+        (['source', 'attributor', 'sanitizer', 'layout', 'writer', 'applier'] as const).map((point) => [
+          point,
+          add(point),
+        ]),
+      );
       register(on as unknown as On<OptionsOf<S>>);
       return found;
     },

@@ -21,7 +21,11 @@ export interface ServedType {
 export interface Surface {
   /** Rises only when something below changed. */
   readonly generation: number;
-  readonly reach: { readonly state: 'unknown' | 'reachable' | 'unreachable'; readonly reason: string; readonly message: string };
+  readonly reach: {
+    readonly state: 'unknown' | 'reachable' | 'unreachable';
+    readonly reason: string;
+    readonly message: string;
+  };
   readonly serverVersion?: string;
   readonly types: readonly ServedType[];
 }
@@ -67,7 +71,8 @@ export interface GeneratedSelection {
   readonly exclude: readonly string[];
 }
 
-export type Sanitized = { readonly kind: 'keep'; readonly object: KubeObject } | { readonly kind: 'drop'; readonly reason: string };
+export type Sanitized =
+  { readonly kind: 'keep'; readonly object: KubeObject } | { readonly kind: 'drop'; readonly reason: string };
 
 /** What of it is intent. Pure and idempotent; never mutates its argument. */
 export interface Sanitizer {
@@ -79,7 +84,13 @@ export type DesiredChange =
   | { readonly kind: 'delete'; readonly ref: ObjectRef };
 
 export type PlanStep =
-  | { readonly kind: 'put-document'; readonly path: string; readonly ref: ObjectRef; readonly object: KubeObject; readonly sensitive: boolean }
+  | {
+      readonly kind: 'put-document';
+      readonly path: string;
+      readonly ref: ObjectRef;
+      readonly object: KubeObject;
+      readonly sensitive: boolean;
+    }
   | { readonly kind: 'drop-document'; readonly path: string; readonly ref: ObjectRef }
   /** `pointer` is in the file's own terms: a YAML path, an `.env` key, or empty for the whole file. */
   | { readonly kind: 'set-value'; readonly path: string; readonly pointer: string; readonly value: unknown };
@@ -114,7 +125,11 @@ export interface Layout {
 export interface Writer {
   readonly encrypts: boolean;
   accepts(step: PlanStep): boolean;
-  render(step: PlanStep, before: Uint8Array | undefined, signal: AbortSignal): Promise<Result<Uint8Array | 'delete-file', Refusal>>;
+  render(
+    step: PlanStep,
+    before: Uint8Array | undefined,
+    signal: AbortSignal,
+  ): Promise<Result<Uint8Array | 'delete-file', Refusal>>;
 }
 
 export type ApplyReason = 'ForeignCommit' | 'Converge' | 'Replay' | 'RefusedEdit' | 'Requested';
@@ -149,7 +164,9 @@ export interface WindowHooks {
 
 /** The forward leg of one claim. Delivers what the branch decided; decides nothing itself. */
 export interface Applier {
-  observe(signal: AbortSignal): AsyncIterable<{ readonly applied?: CommitSha; readonly busy: boolean; readonly held: boolean }>;
+  observe(
+    signal: AbortSignal,
+  ): AsyncIterable<{ readonly applied?: CommitSha; readonly busy: boolean; readonly held: boolean }>;
   /** Takes the hold. Nothing but `release` gives it back: stopping the operator keeps it. */
   hold(owner: HoldOwner, signal: AbortSignal): Promise<HoldResult>;
   apply(request: ApplyRequest, window: WindowHooks, signal: AbortSignal): Promise<ApplyOutcome>;

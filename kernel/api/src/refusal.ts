@@ -13,7 +13,9 @@ export interface Refusal {
 
 /** One text for many problems: the first in sorted order and a count, so that equal problems give equal texts. */
 export function summarize(refusals: readonly Refusal[]): string {
-  const sorted = [...refusals].sort((a, b) => compare(a.path ?? '', b.path ?? '') || compare(a.code, b.code) || compare(a.message, b.message));
+  const sorted = [...refusals].sort(
+    (a, b) => compare(a.path ?? '', b.path ?? '') || compare(a.code, b.code) || compare(a.message, b.message),
+  );
   const first = sorted[0];
   if (first === undefined) return '';
   return sorted.length === 1 ? first.message : `${first.message} and ${sorted.length - 1} more`;

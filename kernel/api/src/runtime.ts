@@ -14,7 +14,11 @@ export interface TargetSettings {
   readonly window: { readonly idleMs: number; readonly maxMs: number };
   /** Template texts; absent: the built-in wording. */
   readonly messages: { readonly live?: string; readonly request?: string; readonly reconcile?: string };
-  readonly placement: { readonly byType: Readonly<Record<string, string>>; readonly default?: string; readonly useKustomize: boolean };
+  readonly placement: {
+    readonly byType: Readonly<Record<string, string>>;
+    readonly default?: string;
+    readonly useKustomize: boolean;
+  };
   /** Absent: decided per document. */
   readonly serializeNamespace?: boolean;
   readonly prune: PruneMode;

@@ -1,6 +1,5 @@
 import type { BranchStore } from '@gitops-reverser/kernel-api';
 import { RemoteRepository } from './protocol/remote-repository.js';
-import { canonicalRepository, repositoryKey } from './repository-url.js';
 import { DiskCache } from './store/disk-cache.js';
 import { GitBranchStore } from './store/git-branch-store.js';
 import { ObjectKeeper } from './store/object-keeper.js';
@@ -24,7 +23,7 @@ export function openBranchStore(options: BranchStoreOptions): BranchStore {
     parentBranch: () => (typeof parentBranch === 'function' ? parentBranch() : parentBranch),
     clock: options.clock,
     openKeeper: async () => {
-      const disk = cacheDir === undefined ? undefined : DiskCache.open(DiskCache.folderOf(cacheDir, repositoryKey(canonicalRepository(options.url)), branch), logger);
+      const disk = cacheDir === undefined ? undefined : DiskCache.open(DiskCache.folderOf(cacheDir, options.url, branch), logger);
       const keeper = new ObjectKeeper({ disk, branch, logger, cacheBytes: options.objectCacheBytes ?? DEFAULT_OBJECT_CACHE_BYTES });
       await keeper.load();
       return keeper;

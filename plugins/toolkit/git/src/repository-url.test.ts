@@ -1,4 +1,4 @@
-import { canonicalRepository, isSameRepository, mayBeSameRepository, parseRepositoryUrl, repositoryKey } from './repository-url.js';
+import { parseRepositoryUrl } from './repository-url.js';
 
 describe('parseRepositoryUrl', () => {
   it.each([
@@ -58,49 +58,5 @@ describe('parseRepositoryUrl', () => {
 
     expect(act).toThrow(`the repository address is refused: ${found}`);
     expect(act).toThrow(expect.objectContaining({ reason: 'InvalidSpec' }) as Error);
-  });
-});
-
-describe('canonicalRepository (chapter 40, 9.4)', () => {
-  it.each([
-    ['git@github.com:Acme/Infra.git', 'https://github.com/acme/infra'],
-    ['ssh://git@git.example.com:2222/t/r.git', 'https://git.example.com/t/r'],
-    ['https://user@host/t/r/', 'https://host/t/r.git'],
-    ['https://host:443//t/r', 'https://host/t/r'],
-    ['https://host/t/r?x=1#y', 'https://host/t/r'],
-    ['https://host/t/%72', 'https://host/t/r'],
-    ['https://HOST./t/r', 'https://host/t/r'],
-    ['ssh://git@ssh.github.com:443/acme/infra', 'https://github.com/Acme/Infra.git'],
-    ['git@altssh.gitlab.com:a/b.git', 'https://gitlab.com/a/b'],
-    ['git@altssh.bitbucket.org:a/b.git', 'https://bitbucket.org/a/b'],
-    ['git@ssh.dev.azure.com:v3/org/proj/repo', 'https://org@dev.azure.com/org/proj/_git/repo'],
-    ['org@vs-ssh.visualstudio.com:v3/org/proj/repo', 'https://org.visualstudio.com/DefaultCollection/proj/_git/repo'],
-    ['https://org.visualstudio.com/proj/_git/repo', 'https://dev.azure.com/org/proj/_git/repo'],
-    ['https://dev.azure.com/org/_git/repo', 'https://dev.azure.com/org/repo/_git/repo'],
-    ['https://bitbucket.corp/scm/PROJ/repo.git', 'ssh://git@bitbucket.corp:7999/PROJ/repo.git'],
-    ['https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/x', 'ssh://git-codecommit.eu-west-1.amazonaws.com/v1/repos/x'],
-  ])('%s is %s', (one, other) => {
-    const [a, b] = [canonicalRepository(one), canonicalRepository(other)];
-
-    expect(isSameRepository(a, b)).toBe(true);
-    expect(repositoryKey(a)).toBe(repositoryKey(b));
-  });
-
-  it.each([
-    ['https://git.example.com/Acme/x', 'https://git.example.com/acme/x'],
-    ['https://h:8443/t/r', 'https://h/t/r'],
-    ['https://h/t/r.git.git', 'https://h/t/r'],
-    ['https://h/t/r', 'https://other/t/r'],
-    ['ssh://h:2222/t/r', 'ssh://h:2223/t/r'],
-  ])('%s is not %s', (one, other) => {
-    expect(isSameRepository(canonicalRepository(one), canonicalRepository(other))).toBe(false);
-  });
-
-  it('folds path case for waking, where a false match costs one advertisement', () => {
-    expect(mayBeSameRepository(canonicalRepository('https://git.example.com/Acme/x'), canonicalRepository('https://git.example.com/acme/x'))).toBe(true);
-  });
-
-  it('FC-PSH-8: https and ssh of one repository have one key', () => {
-    expect(repositoryKey(canonicalRepository('https://git.test/a/b'))).toBe(repositoryKey(canonicalRepository('ssh://git@git.test/a/b.git')));
   });
 });

@@ -1,3 +1,2 @@
 export { createLogger, type LoggerOptions, type LogLevel } from './logger.js';
 export { createMetrics, type MetricsOptions, type MetricsRegistry } from './metrics.js';
-export { createRedactor, type Redactor } from './redact.js';

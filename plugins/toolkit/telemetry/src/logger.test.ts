@@ -1,6 +1,5 @@
-import { ReverserError } from '@gitops-reverser/kernel-api';
+import { createRedactor, ReverserError } from '@gitops-reverser/kernel-api';
 import { createLogger } from './logger.js';
-import { createRedactor } from './redact.js';
 
 function capture(format: 'json' | 'pretty', level: 'info' | 'debug' = 'info') {
   const lines: string[] = [];

@@ -1,7 +1,6 @@
-import type { LogFields, Logger } from '@gitops-reverser/kernel-api';
+import type { LogFields, Logger, Redactor } from '@gitops-reverser/kernel-api';
 import { isReverserError } from '@gitops-reverser/kernel-api';
 import { pino, stdTimeFunctions, type DestinationStream, type Logger as Pino } from 'pino';
-import type { Redactor } from './redact.js';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 

@@ -1,6 +1,6 @@
 import type { ReverserError } from '@gitops-reverser/kernel-api';
 import { gitError, type GitReason } from '../errors.js';
-import { excerpt } from '../transport/redaction.js';
+import { excerpt } from '../transport/excerpt.js';
 import type { GitService } from '../transport/transport.js';
 
 export interface RefusedRead {

@@ -1,6 +1,6 @@
 import { gitError } from '../errors.js';
 import { MalformedData } from '../objects/delta.js';
-import { excerpt } from '../transport/redaction.js';
+import { excerpt } from '../transport/excerpt.js';
 import type { GitService, Transport, TransportAnswer } from '../transport/transport.js';
 import { ForeignObjectFormat, readAdvertisement, RemoteSaidError, type Advertisement, type RemoteRefs } from './advertisement.js';
 import type { Capabilities } from './capabilities.js';

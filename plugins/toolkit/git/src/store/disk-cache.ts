@@ -37,9 +37,9 @@ export class DiskCache {
   }
 
   /** One folder per repository and branch below `cacheDir`. */
-  static folderOf(cacheDir: string, repositoryKey: string, branch: string): string {
-    const digest = createHash('sha256').update(`${repositoryKey}\0${branch}`).digest('hex').slice(0, 24);
-    const readable = repositoryKey.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '').slice(-40);
+  static folderOf(cacheDir: string, url: string, branch: string): string {
+    const digest = createHash('sha256').update(`${url}\0${branch}`).digest('hex').slice(0, 24);
+    const readable = url.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/@]*@/i, '').replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '').slice(-40);
     return join(cacheDir, `${readable}-${digest}.git`);
   }
 

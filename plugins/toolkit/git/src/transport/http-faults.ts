@@ -1,7 +1,7 @@
 import type { ReverserError } from '@gitops-reverser/kernel-api';
 import { isReverserError } from '@gitops-reverser/kernel-api';
 import { gitError } from '../errors.js';
-import { excerpt, type Redactor } from './redaction.js';
+import { excerpt } from './excerpt.js';
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
@@ -24,7 +24,7 @@ const EXPLANATION_BY_CODE: Readonly<Record<string, string>> = {
 };
 
 /** Translates what undici and the socket throw. The original never travels on: it may hold headers. */
-export function faultOf(error: unknown, displayUrl: string, redact: Redactor): ReverserError {
+export function faultOf(error: unknown, displayUrl: string, redact: (text: string) => string): ReverserError {
   if (isReverserError(error)) return error;
   const codes = codesOf(error);
   const tls = codes.find((code) => TLS_CODES.test(code));

@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
-import type { Clock } from '@gitops-reverser/kernel-api';
+import { createRedactor, type Clock } from '@gitops-reverser/kernel-api';
 import { Agent, ProxyAgent, request, type Dispatcher } from 'undici';
 import { gitError } from '../errors.js';
 import { authorizationOf, secretsOf, type GitCredentials } from './credentials.js';
 import { openDeadline, type Deadline } from './deadline.js';
 import { faultOf, isRedirect } from './http-faults.js';
-import { createRedactor, type Redactor } from './redaction.js';
 import type { GitService, Transport, TransportAnswer } from './transport.js';
 
 export interface HttpTransportOptions {
@@ -42,7 +41,7 @@ export class HttpTransport implements Transport {
   #base: string;
   #agent: Dispatcher | undefined;
   #credentials: GitCredentials | undefined;
-  #redact: Redactor = createRedactor();
+  #redact = createRedactor().redact;
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
@@ -53,7 +52,7 @@ export class HttpTransport implements Transport {
   async begin(signal: AbortSignal): Promise<void> {
     this.#credentials = await this.#options.credentials?.(signal);
     const proxy = this.#options.proxy?.password;
-    this.#redact = createRedactor([...secretsOf(this.#credentials, new URL(this.#base).hostname), ...(proxy === undefined ? [] : [proxy])]);
+    this.#redact = createRedactor([...secretsOf(this.#credentials, new URL(this.#base).hostname), ...(proxy === undefined ? [] : [proxy])]).redact;
   }
 
   async advertise(service: GitService, protocol: 0 | 2, signal: AbortSignal): Promise<TransportAnswer> {

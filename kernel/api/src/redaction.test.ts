@@ -1,4 +1,4 @@
-import { createRedactor } from './redact.js';
+import { createRedactor } from './redaction.js';
 
 describe('redactor (FC-SEC-4)', () => {
   it.each([
@@ -19,10 +19,16 @@ describe('redactor (FC-SEC-4)', () => {
 
   it.each([
     { form: 'plain', spell: (secret: string) => secret },
+    { form: 'percent-encoded by RFC 3986', spell: (secret: string) => encodeURIComponent(secret).replace(/'/g, '%27') },
+    { form: 'JSON-escaped', spell: (secret: string) => JSON.stringify(secret).slice(1, -1) },
+    {
+      form: 'in unpadded base64',
+      spell: (secret: string) => Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+    },
     { form: 'percent-encoded', spell: (secret: string) => encodeURIComponent(secret) },
     { form: 'base64', spell: (secret: string) => Buffer.from(secret).toString('base64') },
   ])('hides a protected secret spelled $form, until it is no longer protected', ({ spell }) => {
-    const secret = 'pa^ss/w%rd';
+    const secret = 'pa^ss/w%rd\'é"';
     const redactor = createRedactor();
     const held = redactor.protect(secret);
     const again = redactor.protect(secret);
