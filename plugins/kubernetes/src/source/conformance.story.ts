@@ -15,6 +15,7 @@ else
     const { plane } = cluster;
     return {
       collections: 250,
+      speaksHttp2: true,
       kubeconfig: await readFile(cluster.kubeconfigFile, 'utf8'),
       ...(plane === undefined
         ? {}

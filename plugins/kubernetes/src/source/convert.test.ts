@@ -57,6 +57,32 @@ describe('FC-WCH-7, EV-1: deletion is intent', () => {
   });
 });
 
+it('objects without a uid are told apart by their names', () => {
+  const converter = new EventConverter(collection);
+  const without = (name: string, more: Record<string, unknown>): KubeObject =>
+    ({ ...object('', '2'), metadata: { name, namespace: 'shop', resourceVersion: '2', ...more } }) as KubeObject;
+
+  expect(
+    shown(
+      converter,
+      frame('MODIFIED', without('a', going)),
+      frame('MODIFIED', without('b', going)),
+      frame('DELETED', without('a', going)),
+    ),
+  ).toEqual(['delete/deletion', 'delete/deletion', 'progress']);
+});
+
+it('EV-1: what was going when a replay began is told when it is seen going on, once', () => {
+  const converter = new EventConverter(collection);
+  converter.convert(frame('MODIFIED', object('u', '2', going)));
+  converter.beginReplay();
+
+  expect(converter.member(object('u', '2', going))).toBeUndefined();
+  expect(
+    shown(converter, frame('MODIFIED', object('u', '3', going)), frame('DELETED', object('u', '4', going))),
+  ).toEqual(['delete/deletion', 'progress']);
+});
+
 it.each([
   { version: '9', than: '10', older: true },
   { version: '10', than: '10', older: false },

@@ -44,6 +44,7 @@ export function connectTo(
 
 export interface FollowOptions {
   readonly from?: string;
+  readonly token?: string;
   readonly collection?: Collection;
   readonly traits?: ServerTraits;
   readonly random?: () => number;
@@ -74,7 +75,11 @@ const SOON_MS = 4;
 /** Follows one collection of a server until disposed of; then the stream must end within a second. */
 export function follow(server: string, options: FollowOptions = {}): Following {
   const clock = options.clock ?? fakeClock();
-  const connection = connectTo(server, options.sharesClock === true ? { clock } : {});
+  const { token } = options;
+  const connection = connectTo(server, {
+    ...(token === undefined ? {} : { token }),
+    ...(options.sharesClock === true ? { clock } : {}),
+  });
   const stop = new AbortController();
   const stream = new CollectionStream(
     {

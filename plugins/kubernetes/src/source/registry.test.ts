@@ -25,17 +25,17 @@ const registry = () => new TypeRegistry(resourcePolicy([], []));
 const at = (seconds: number): Date => new Date(seconds * 1000);
 const configmaps = resource('', 'configmaps');
 const gizmos = resource('gizmo.test', 'gizmos');
-const verdicts = (change: ReturnType<TypeRegistry['apply']>): Record<string, string> =>
+const verdicts = (change: ReturnType<TypeRegistry['take']>): Record<string, string> =>
   Object.fromEntries(change.types.map(({ type, verdict }) => [type.resource, verdict]));
 
 describe('type registry', () => {
   it('FC-WCH-6: types of a group that fails keep their last facts for as long as it fails', () => {
     const types = registry();
-    types.apply(scan([configmaps, gizmos]), at(0));
+    types.take(scan([configmaps, gizmos]), at(0));
 
-    const during = types.apply(scan([configmaps], ['gizmo.test/v1']), at(30));
-    const later = types.apply(scan([configmaps], ['gizmo.test/v1']), at(600));
-    const after = types.apply(scan([configmaps, gizmos]), at(630));
+    const during = types.take(scan([configmaps], ['gizmo.test/v1']), at(30));
+    const later = types.take(scan([configmaps], ['gizmo.test/v1']), at(600));
+    const after = types.take(scan([configmaps, gizmos]), at(630));
 
     expect([verdicts(during), verdicts(later), verdicts(after)]).toEqual([
       { configmaps: 'followable', gizmos: 'retained' },
@@ -47,11 +47,11 @@ describe('type registry', () => {
 
   it('drops a type only after 60 s of continued absence from complete scans', () => {
     const types = registry();
-    types.apply(scan([configmaps, gizmos]), at(0));
+    types.take(scan([configmaps, gizmos]), at(0));
 
-    const gone = types.apply(scan([configmaps]), at(30));
-    const inGrace = types.apply(scan([configmaps]), at(89));
-    const settled = types.apply(scan([configmaps]), at(90));
+    const gone = types.take(scan([configmaps]), at(30));
+    const inGrace = types.take(scan([configmaps]), at(89));
+    const settled = types.take(scan([configmaps]), at(90));
 
     expect([
       verdicts(gone)['gizmos'],
@@ -63,18 +63,18 @@ describe('type registry', () => {
 
   it('a scan that could not look neither resets nor extends a running grace', () => {
     const types = registry();
-    types.apply(scan([configmaps, gizmos]), at(0));
-    types.apply(scan([configmaps]), at(10));
-    types.apply(scan([configmaps], ['gizmo.test/v1']), at(40));
+    types.take(scan([configmaps, gizmos]), at(0));
+    types.take(scan([configmaps]), at(10));
+    types.take(scan([configmaps], ['gizmo.test/v1']), at(40));
 
-    expect(types.apply(scan([configmaps]), at(70)).removed).toEqual(['gizmo.test/v1/gizmos']);
+    expect(types.take(scan([configmaps]), at(70)).removed).toEqual(['gizmo.test/v1/gizmos']);
   });
 
   it('a scan that failed as a whole changes nothing', () => {
     const types = registry();
-    types.apply(scan([configmaps, gizmos]), at(0));
+    types.take(scan([configmaps, gizmos]), at(0));
 
-    expect(verdicts(types.apply(undefined, at(600)))).toEqual({ configmaps: 'followable', gizmos: 'followable' });
+    expect(verdicts(types.take(undefined, at(600)))).toEqual({ configmaps: 'followable', gizmos: 'followable' });
   });
 
   it.each([
@@ -94,7 +94,7 @@ describe('type registry', () => {
       message: 'kind Thing is served under more than one plural of x.test/v1',
     },
   ])('gives the one reason a type is refused: $reason', ({ reason, entries, message }) => {
-    expect(registry().apply(scan(entries), at(0)).types[0]).toMatchObject({
+    expect(registry().take(scan(entries), at(0)).types[0]).toMatchObject({
       verdict: 'refused',
       refusal: { reason, message },
     });

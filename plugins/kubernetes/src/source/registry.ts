@@ -31,7 +31,7 @@ export class TypeRegistry {
   }
 
   /** Takes a scan, or `undefined` for one that failed as a whole: then everything is carried unchanged. */
-  apply(scan: DiscoveryScan | undefined, now: Date): RegistryChange {
+  take(scan: DiscoveryScan | undefined, now: Date): RegistryChange {
     const next = new Map<string, Known>();
     const edges = { wobbling: [] as string[], recovered: [] as string[], removed: [] as string[] };
     if (scan === undefined) return { types: this.#judge(), ...edges };

@@ -186,13 +186,13 @@ describe('the end of a watch', () => {
 
   it('too early waits a rung and is told: a server that ends every watch at once is not asked in a loop', async () => {
     const times: number[] = [];
+    const clock = fakeClock();
     await using stub = await apiStub((reply, { query }) => {
       if (query['limit'] === '1') return reply.list([], '9');
-      times.push(following.clock.now().getTime());
+      times.push(clock.now().getTime());
       reply.say(endMark('9')).end();
     });
-    const following = follow(stub.url);
-    await using _following = following;
+    await using following = follow(stub.url, { clock });
 
     for (let turn = 0; turn < 4; turn += 1) await following.until(TROUBLE);
 

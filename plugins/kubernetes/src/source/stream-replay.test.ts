@@ -1,3 +1,4 @@
+import { fakeClock } from '@gitops-reverser/kernel-testing';
 import {
   added,
   aMap,
@@ -146,15 +147,15 @@ describe('a replay by WatchList', () => {
 
   it('FC-WCH-3: a 410 during the replay is not answered by the same request at once, again and again', async () => {
     const times: number[] = [];
+    const clock = fakeClock();
     await using stub = await apiStub((reply) => {
-      times.push(following.clock.now().getTime());
+      times.push(clock.now().getTime());
       if (times.length < 5) {
         reply.say(expired);
         reply.end();
       } else reply.say(endMark('9'));
     });
-    const following = follow(stub.url);
-    await using _ = following;
+    await using following = follow(stub.url, { clock });
 
     await following.until('streaming');
 

@@ -131,13 +131,13 @@ describe('FC-WCH-3: a version too old', () => {
 
   it('replays that expire again and again climb the ladder, though each was complete', async () => {
     const times: number[] = [];
+    const clock = fakeClock();
     await using stub = await apiStub((reply) => {
-      times.push(following.clock.now().getTime());
+      times.push(clock.now().getTime());
       reply.say(endMark('9'));
       if (times.length < 5) reply.say(expired).end();
     });
-    const following = follow(stub.url);
-    await using _ = following;
+    await using following = follow(stub.url, { clock });
 
     for (let turn = 0; turn < 5; turn += 1) await following.until('snapshot-end@9');
 
@@ -183,13 +183,13 @@ describe('a cursor the server does not take is dropped, so that it cannot hold a
 describe('a store that went back', () => {
   it('is silent up to the cursor: it is asked where it is three times within 10 s, then the set is replayed', async () => {
     const times: number[] = [];
+    const clock = fakeClock();
     await using stub = await apiStub((reply, { query }) => {
-      times.push(following.clock.now().getTime());
+      times.push(clock.now().getTime());
       if (query['limit'] === '1') reply.list([], '30');
       else reply.say(endMark('31'));
     });
-    const following = follow(stub.url, { from: '4000' });
-    await using _ = following;
+    await using following = follow(stub.url, { from: '4000', clock });
 
     expect((await following.until('streaming')).map((event) => event.slice(0, 24))).toEqual([
       'trouble ExpiredResourceV',

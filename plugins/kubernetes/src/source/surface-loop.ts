@@ -125,7 +125,7 @@ export class SurfaceLoop {
       const scan = await this.#discovery.scan(signal);
       this.#unauthorizedSince = undefined;
       this.#ladder.reset();
-      const change = this.#registry.apply(scan, clock.now());
+      const change = this.#registry.take(scan, clock.now());
       const reason = isLocal ? 'LocalCluster' : 'RemoteCluster';
       const missing = scan.failed.length === 0 ? '' : `; ${scan.failed.length} group version(s) could not be read`;
       this.#publish({ state: 'reachable', reason, message: `discovery answered${missing}` }, change.types);
@@ -144,7 +144,7 @@ export class SurfaceLoop {
       if (signal.aborted) return false;
       // What answers next may be another version of the server.
       this.#discovery.reset();
-      this.#publish(this.#unreachable(error), this.#registry.apply(undefined, clock.now()).types);
+      this.#publish(this.#unreachable(error), this.#registry.take(undefined, clock.now()).types);
       return false;
     }
   }
