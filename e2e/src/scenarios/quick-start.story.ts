@@ -283,6 +283,32 @@ spec:
     ]);
   });
 
+  it('publishes what it holds when it is stopped, and starts again', async () => {
+    const window = (idleTimeout: string, maxDuration: string) =>
+      kubectl.run([
+        ...['patch', 'gittarget', 'live', '-n', namespace, '--type=merge', '-p'],
+        JSON.stringify({ spec: { commit: { window: { idleTimeout, maxDuration } } } }),
+      ]);
+    await window('5m', '10m');
+    await stage.waitUntilReady(namespace, 'gittarget/live');
+    await kubectl.run(['patch', 'configmap', 'hello', '-n', namespace, '--type=merge', '-p', '{"data":{"n":"2"}}']);
+    await stage.operator.process.waitFor('an open window', async () =>
+      /^gitopsreverser_git_retained_bytes\{[^}]*\} [1-9]/m.test(await stage.operator.metrics()),
+    );
+    const before = await commits.unread();
+
+    const exit = await stage.operator.stop();
+    const published = await commits.unread();
+
+    expect(before).toEqual([]);
+    expect(exit).toEqual({ code: 0, signal: null });
+    expect(published.map(({ body }) => body)).toEqual([`- [UPDATE] v1/configmaps/${namespace}/hello`]);
+    expect(await file('configmaps/hello.yaml')).toContain('"n": "2"');
+    await commits.skip();
+    await window('1s', '10s');
+    await stage.startOperator();
+  });
+
   it('stops politely, and after a restart catches up with what happened meanwhile and nothing else', async () => {
     const exit = await stage.operator.stop();
     await kubectl.run(['patch', 'configmap', 'hello', '-n', namespace, '--type=merge', '-p', '{"data":{"a":"f"}}']);
