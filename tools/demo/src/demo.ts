@@ -47,13 +47,7 @@ export async function withDemo<T>(options: DemoOptions, tell: (demo: Demo) => Pr
   });
   signal.throwIfAborted();
 
-  await using cluster = await startDevcluster({
-    port: options.port,
-    users: [
-      { name: 'operator', groups: ['system:masters'] },
-      { name: 'alice', groups: ['developers'] },
-    ],
-  });
+  await using cluster = await startCluster(options.port);
   const kubeconfigFile = join(dir, 'kubeconfig');
   await writeFile(kubeconfigFile, cluster.kubeconfig('admin', { namespace: demoNamespace }), { mode: 0o600 });
   await using host = await startGitHost({ dir });
@@ -81,6 +75,18 @@ export async function withDemo<T>(options: DemoOptions, tell: (demo: Demo) => Pr
   });
   signal.throwIfAborted();
   return await tell({ dir, kubeconfigFile, cluster, repository, operator, before });
+}
+
+async function startCluster(port: number): Promise<Devcluster> {
+  const users = [
+    { name: 'operator', groups: ['system:masters'] },
+    { name: 'alice', groups: ['developers'] },
+  ];
+  return await startDevcluster({ port, users }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error;
+    const found = error.code === 'EADDRINUSE' ? 'is in use' : 'is not allowed';
+    throw new Error(`--port ${port} ${found}; name another, or none for a free one`, { cause: error });
+  });
 }
 
 async function fill(cluster: Devcluster, declared: readonly LooseObject[]): Promise<void> {
@@ -116,7 +122,9 @@ interface Folder extends AsyncDisposable {
 
 async function keptFolder(given: string): Promise<Folder> {
   const path = resolve(given);
-  await mkdir(path, { recursive: true });
+  await mkdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`--dir ${given} cannot be used as a folder (${error.code}); name another`, { cause: error });
+  });
   return { path, [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 

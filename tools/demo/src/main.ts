@@ -1,3 +1,5 @@
+import { poll } from '@gitops-reverser/e2e-harness';
+
 import { parseArguments, usage } from './arguments.js';
 import type { DemoArguments } from './arguments.js';
 import { followCommits } from './commit-feed.js';
@@ -52,6 +54,7 @@ async function run(options: DemoArguments): Promise<number> {
   } catch (error) {
     if (signal.aborted) return options.once ? 130 : 0;
     complain(`demo: ${error instanceof Error ? error.message : String(error)}`);
+    if (options.dir === undefined) complain('demo: run it with `-- --dir DIR` to keep the whole log in DIR/operator');
     return 1;
   }
 }
@@ -61,6 +64,7 @@ async function tell(demo: Demo, options: DemoArguments, signal: AbortSignal): Pr
   const { before: since } = demo;
   await orStopped(waitUntilMirrored(demo), signal);
   if (signal.aborted) return false;
+  if (!demo.operator.process.isRunning) throw new Error(`the operator ended by itself\n${diagnosis(demo)}`);
   say(`Ready: namespace ${demoNamespace} is mirrored to ${demo.repository.dir}, branch ${demoBranch}.`);
   const edit = firstEdit(demo.kubeconfigFile);
   if (options.once) {
@@ -92,15 +96,16 @@ async function tell(demo: Demo, options: DemoArguments, signal: AbortSignal): Pr
   );
 }
 
-async function waitUntilMirrored({ cluster, operator }: Demo): Promise<void> {
-  try {
-    await operator.process.waitFor('every object of the quick start to be Ready', () => isMirrored(cluster), {
-      deadlineMs: readyDeadlineMs,
-      intervalMs: 50,
-    });
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n--- conditions\n${describeConditions(cluster)}`, { cause: error });
-  }
+async function waitUntilMirrored(demo: Demo): Promise<void> {
+  const { cluster, operator } = demo;
+  const isOver = (): boolean => !operator.process.isRunning || isMirrored(cluster);
+  await poll(isOver, {
+    deadlineMs: readyDeadlineMs,
+    intervalMs: 50,
+    what: 'every object of the quick start to be Ready',
+  }).catch((error: unknown) => {
+    throw new Error(`${(error as Error).message}\n${diagnosis(demo)}`, { cause: error });
+  });
 }
 
 const diagnosis = ({ cluster, operator }: Demo): string =>
