@@ -378,6 +378,28 @@ export function describeConformance(name: string, open: () => Promise<Conformanc
     });
 
     describe('the source', () => {
+      it('says what is served: each type followable, or refused for one reason that nobody has to act on', async () => {
+        await using source = sourceOver(connection);
+        const stop = new AbortController();
+        const reader = new Reader(source.surface(stop.signal));
+        await source.start?.(stop.signal);
+        const surface = (await reader.until(({ reach }) => reach.state === 'reachable', 'a first scan')).at(-1);
+        stop.abort();
+        await reader.rest('the end of the surface', 1_000);
+
+        const verdictOf = (resource: string): unknown => {
+          const found = surface?.types.find(
+            ({ type: { group, resource: plural } }) => `${group}/${plural}` === resource,
+          );
+          return found === undefined ? undefined : [found.verdict, found.refusal?.reason];
+        };
+        expect(verdictOf('/configmaps')).toEqual(['followable', undefined]);
+        expect(verdictOf('apps/deployments')).toEqual(['followable', undefined]);
+        expect(verdictOf('/pods')).toEqual(['refused', 'denied-by-policy']);
+        expect(verdictOf('authorization.k8s.io/selfsubjectaccessreviews')).toEqual(['refused', 'missing-verb']);
+        expect(surface?.types.filter(({ refusal }) => refusal !== undefined && !refusal.silent)).toEqual([]);
+      });
+
       it('tells what is there, then what changes: created, changed, removed, in order', async () => {
         const path = await space();
         await create(path, 'a');

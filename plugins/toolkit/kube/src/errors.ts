@@ -79,7 +79,11 @@ export function isExpired(value: unknown): value is KubeError {
   return isKubeError(value) && (value.code === 410 || value.reason === 'Expired' || value.reason === 'Gone');
 }
 
-/** The server does not do WatchList: it names the parameter in a 400, 403 or 422 (30, 2.4 step 3). */
+/**
+ * The server does not do WatchList: it names a parameter of ours in a 400, 403 or 422 (30, 2.4 step 3). Servers before 1.27 know
+ * nothing of `sendInitialEvents` and refuse only the `resourceVersionMatch` beside it.
+ */
 export function isWatchListRefusal(value: unknown): value is KubeError {
-  return isKubeError(value) && [400, 403, 422].includes(value.code) && value.message.includes('sendInitialEvents');
+  if (!isKubeError(value) || ![400, 403, 422].includes(value.code)) return false;
+  return value.message.includes('sendInitialEvents') || value.message.includes('resourceVersionMatch');
 }
