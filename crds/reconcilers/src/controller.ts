@@ -54,6 +54,8 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
   readonly #patcher: StatusPatcher;
   readonly #conditionsByKey = new Map<string, readonly Condition[]>();
   readonly #volatileAtByKey = new Map<string, number>();
+  /** Keys whose last reconcile failed. */
+  readonly #failing = new Set<string>();
   readonly #uidByKey = new Map<string, string>();
   #subscription: Disposable | undefined;
 
@@ -65,12 +67,17 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
     this.#queue = new WorkQueue({
       clock,
       concurrency: CONCURRENCY,
-      work: (key, signal) => this.#work(key, signal),
-      onFailure: (key, thrown, retryInMs) =>
-        logger.warn(
-          { kind: options.kind, key, reason: reasonOf(thrown), problem: messageOf(thrown), retryInMs },
-          'reconcile failed',
-        ),
+      work: async (key, signal) => {
+        const outcome = await this.#work(key, signal);
+        this.#failing.delete(key);
+        return outcome;
+      },
+      onFailure: (key, thrown, retryInMs) => {
+        const fields = { kind: options.kind, key, reason: reasonOf(thrown), problem: messageOf(thrown), retryInMs };
+        // One line for one outage: others may ask for the key many times while it lasts.
+        logger[this.#failing.has(key) ? 'debug' : 'warn'](fields, 'reconcile failed');
+        this.#failing.add(key);
+      },
     });
   }
 

@@ -1,4 +1,4 @@
-import { hasReason, reasonOf, type Clock, type KubeObject, type Logger } from '@gitops-reverser/kernel-api';
+import { reasonOf, type Clock, type KubeObject, type Logger } from '@gitops-reverser/kernel-api';
 import { linkAbort } from './abort.js';
 import { backoffLadder, type Random } from './backoff.js';
 import { isExpired, isKubeError, isWatchListRefusal } from './errors.js';
@@ -263,9 +263,9 @@ export class Informer<T extends KubeObject = KubeObject> implements AsyncDisposa
   #report(thrown: unknown): void {
     const reason = reasonOf(thrown);
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    if (!hasReason(thrown, this.#trouble?.reason ?? '')) {
+    // One line for one outage, however many reasons it has on its way.
+    if (this.#trouble === undefined)
       this.#options.logger?.warn({ resource: this.#options.path.resource, reason, message }, 'watch interrupted');
-    }
     this.#trouble = { reason, message };
   }
 
