@@ -28,6 +28,8 @@ export interface DemoOptions {
 /** The main job on embedded defaults: API server and Git host in this process, the operator as a child. */
 export interface Demo {
   readonly dir: string;
+  /** Whether `dir` stays when the demo goes. */
+  readonly isKept: boolean;
   /** Of an administrator, in the mirrored namespace. */
   readonly kubeconfigFile: string;
   readonly cluster: Devcluster;
@@ -74,7 +76,7 @@ export async function withDemo<T>(options: DemoOptions, tell: (demo: Demo) => Pr
     flags: ['--shutdown-grace=5s'],
   });
   signal.throwIfAborted();
-  return await tell({ dir, kubeconfigFile, cluster, repository, operator, before });
+  return await tell({ dir, isKept: options.dir !== undefined, kubeconfigFile, cluster, repository, operator, before });
 }
 
 async function startCluster(port: number): Promise<Devcluster> {

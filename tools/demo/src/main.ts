@@ -54,7 +54,6 @@ async function run(options: DemoArguments): Promise<number> {
   } catch (error) {
     if (signal.aborted) return options.once ? 130 : 0;
     complain(`demo: ${error instanceof Error ? error.message : String(error)}`);
-    if (options.dir === undefined) complain('demo: run it with `-- --dir DIR` to keep the whole log in DIR/operator');
     return 1;
   }
 }
@@ -108,8 +107,10 @@ async function waitUntilMirrored(demo: Demo): Promise<void> {
   });
 }
 
-const diagnosis = ({ cluster, operator }: Demo): string =>
-  `--- conditions\n${describeConditions(cluster)}\n--- last lines of the operator\n${operator.process.tail()}`;
+function diagnosis({ cluster, operator, dir, isKept }: Demo): string {
+  const log = isKept ? `whole log: ${dir}/operator/operator.log` : 'run it with `-- --dir DIR` to keep the whole log';
+  return `--- conditions\n${describeConditions(cluster)}\n--- last lines of the operator (${log})\n${operator.process.tail()}`;
+}
 
 function suggestions({ kubeconfigFile }: Demo): readonly string[] {
   const kubectl = `kubectl --kubeconfig ${kubeconfigFile} -n ${demoNamespace}`;
