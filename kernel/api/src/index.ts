@@ -1,4 +1,5 @@
 export * from './branch-store.js';
+export * from './echo.js';
 export * from './errors.js';
 export * from './folder.js';
 export * from './ids.js';

@@ -9,6 +9,8 @@ export interface Refusal {
   /** File within the folder the refusal is about. */
   readonly path?: string;
   readonly ref?: ObjectRef;
+  /** The document is left as it is, visibly; what else the same write holds goes on without it. */
+  readonly skip?: true;
 }
 
 /** One text for many problems: the first in sorted order and a count, so that equal problems give equal texts. */

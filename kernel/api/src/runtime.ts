@@ -21,6 +21,8 @@ export interface TargetSettings {
   };
   /** Absent: decided per document. */
   readonly serializeNamespace?: boolean;
+  /** Namespaces this target may follow, `*` for every one. Absent: not known; what arrives tells. */
+  readonly sourceNamespaces?: readonly string[];
   readonly prune: PruneMode;
   readonly suspend: boolean;
   readonly generated: GeneratedSelection;

@@ -1,12 +1,11 @@
 import {
+  echoOf,
   ok,
   refuse,
   type DesiredChange,
   type FolderView,
-  type KubeObject,
   type Layout,
   type ManagedDocument,
-  type ObjectRef,
   type PlanStep,
   type Recognition,
   type Refusal,
@@ -14,176 +13,177 @@ import {
   type TargetSettings,
 } from '@gitops-reverser/kernel-api';
 import {
-  describeDocument,
-  FolderCache,
   judgePlainFolder,
   placeAll,
   readFolder,
   validatePlacement,
+  type FolderCache,
   type FolderContents,
   type FolderDocument,
-  type PlacementPolicy,
   type PlacementSubject,
 } from '@gitops-reverser/toolkit-manifests';
-import { deepEqual } from '@gitops-reverser/toolkit-yaml';
-import { findDocument, openFile } from './document-text.js';
+import { editDocument, type SplitText } from '@gitops-reverser/toolkit-yaml';
+import { openFile } from './documents.js';
+import { NamespaceRule } from './namespaces.js';
+import { encrypted, missingSopsKey, nonEditable, notEdited, unsafe } from './refusals.js';
 
 export interface PlainLayoutOptions {
-  readonly settings: Pick<TargetSettings, 'placement' | 'serializeNamespace'>;
+  readonly settings: Pick<TargetSettings, 'placement' | 'serializeNamespace' | 'sourceNamespaces'>;
   readonly cache: FolderCache;
 }
 
 type Answer = Result<readonly PlanStep[], Refusal>;
+type Upsert = Extract<DesiredChange, { readonly kind: 'upsert' }>;
 
-/** A folder of plain manifests: a document is edited where it lies, a new one goes to its template's or its canonical path. */
+/**
+ * A folder of plain manifests: a document is edited where it lies; a new one goes where its template says, else beside its
+ * siblings, else to the canonical path.
+ */
 export function createPlainLayout({ settings, cache }: PlainLayoutOptions): Layout {
-  const parsed = validatePlacement(settings.placement);
-  const writesNamespace = settings.serializeNamespace !== false;
+  const policy = validatePlacement(settings.placement);
+  const namespaces = new NamespaceRule(settings);
 
   return {
     recognise(folder: FolderView): Recognition {
       const contents = readFolder(folder, cache);
       // A folder that Kustomize builds is for a layout that knows Kustomize.
       if (contents.kustomizations.length > 0) return { kind: 'not-mine' };
+      const refusal = namespaces.refusal();
       const { issues } = judgePlainFolder(folder, contents);
-      return issues.length > 0 ? { kind: 'refused', refusals: issues } : { kind: 'mine' };
+      const refusals = refusal === undefined ? issues : [...issues, refusal];
+      return refusals.length > 0 ? { kind: 'refused', refusals } : { kind: 'mine' };
     },
 
     documents(folder: FolderView): readonly ManagedDocument[] {
       return readFolder(folder, cache).documents.map(({ identity: { group, kind, namespace, name }, path }) => ({
-        group,
-        kind,
-        name,
-        path,
+        ...{ group, kind, name, path },
         ...(namespace === undefined ? {} : { namespace }),
       }));
     },
 
     plan(changes: readonly DesiredChange[], folder: FolderView): readonly Answer[] {
-      const contents = readFolder(folder, cache);
-      const answers: (Answer | undefined)[] = changes.map((change) => {
-        const found = contents.find(inGit(change.ref, writesNamespace));
-        if (change.kind === 'delete') return found === undefined ? ok([]) : remove(change.ref, found);
-        return found === undefined ? undefined : edit(change, found, folder, writesNamespace);
-      });
-      if (answers.every((answer) => answer !== undefined)) return answers;
-      return place(changes, answers, contents, parsed, writesNamespace);
+      namespaces.observe(changes);
+      return new Plan(changes, folder, readFolder(folder, cache), namespaces, policy).answers();
     },
   };
 }
 
-/** How a document in Git names the object. */
-function inGit(ref: ObjectRef, writesNamespace: boolean): Pick<ObjectRef, 'group' | 'kind' | 'namespace' | 'name'> {
-  const { group, kind, name, namespace } = ref;
-  return { group, kind, name, ...(namespace === undefined || !writesNamespace ? {} : { namespace }) };
-}
+class Plan {
+  private readonly changes: readonly DesiredChange[];
+  private readonly folder: FolderView;
+  private readonly contents: FolderContents;
+  private readonly namespaces: NamespaceRule;
+  private readonly policy: ReturnType<typeof validatePlacement>;
+  private readonly opened = new Map<string, Result<SplitText, Refusal>>();
+  /** Where each object stands in Git. */
+  private readonly found: readonly (FolderDocument | undefined)[];
 
-function written(object: KubeObject, writesNamespace: boolean): KubeObject {
-  if (writesNamespace || object.metadata.namespace === undefined) return object;
-  const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => key !== 'namespace'));
-  return Object.fromEntries(
-    Object.entries(object).map(([key, value]) => [key, key === 'metadata' ? metadata : value]),
-  ) as KubeObject;
-}
+  constructor(
+    changes: readonly DesiredChange[],
+    folder: FolderView,
+    contents: FolderContents,
+    namespaces: NamespaceRule,
+    policy: ReturnType<typeof validatePlacement>,
+  ) {
+    this.changes = changes;
+    this.folder = folder;
+    this.contents = contents;
+    this.namespaces = namespaces;
+    this.policy = policy;
+    this.found = changes.map(({ ref }) => this.find(ref));
+  }
 
-function remove(ref: ObjectRef, found: FolderDocument): Answer {
-  const refusal = untouchable(ref, found);
-  return refusal === undefined ? ok([{ kind: 'drop-document', path: found.path, ref }]) : refuse(refusal);
-}
-
-function edit(
-  change: Extract<DesiredChange, { readonly kind: 'upsert' }>,
-  found: FolderDocument,
-  folder: FolderView,
-  writesNamespace: boolean,
-): Answer {
-  const object = written(change.object, writesNamespace);
-  const refusal = untouchable(change.ref, found);
-  if (refusal !== undefined) return refuse(refusal);
-  const step: PlanStep = {
-    kind: 'put-document',
-    path: found.path,
-    ref: change.ref,
-    object,
-    sensitive: change.sensitive,
-  };
-  // A sensitive document is never taken for unchanged by what its plain text says.
-  if (change.sensitive) return ok([step]);
-  const file = folder.file(found.path);
-  const opened = file === undefined ? undefined : openFile(found.path, file.read());
-  if (opened?.ok === false) return opened;
-  const document = opened === undefined ? undefined : findDocument(opened.value, inGit(change.ref, writesNamespace));
-  return document?.state === 'read' && deepEqual(document.value, object) ? ok([]) : ok([step]);
-}
-
-/** A document whose text no edit of ours can keep right. */
-function untouchable(ref: ObjectRef, found: FolderDocument): Refusal | undefined {
-  const title = describeDocument(ref);
-  if (found.nature === 'non-editable') {
-    return {
-      code: 'unplaceable-edit',
-      path: found.path,
+  answers(): readonly Answer[] {
+    /** What needs a new place, and what is to be taken out of its old one. */
+    const homeless: { readonly at: number; readonly change: Upsert; readonly old?: FolderDocument }[] = [];
+    const answers = this.changes.map((change, at): Answer => {
+      const refusal = this.namespaces.refusal(change.ref);
+      if (refusal !== undefined) return refuse(refusal);
+      const found = this.found[at];
+      if (change.kind === 'delete') return found === undefined ? ok([]) : this.remove(change, found);
+      if (found === undefined) homeless.push({ at, change });
+      else if (change.sensitive) {
+        const answer = this.hide(change, found);
+        if (answer !== undefined) return answer;
+        homeless.push({ at, change, old: found });
+      } else return this.edit(change, found);
+      return ok([]);
+    });
+    if (homeless.length === 0) return answers;
+    if (!this.policy.ok) {
+      const message = this.policy.error
+        .map(({ field, message: text }) => `spec.placement.${field}: ${text}`)
+        .join('; ');
+      for (const { at, change } of homeless) answers[at] = refuse({ code: 'invalid_path', ref: change.ref, message });
+      return answers;
+    }
+    const subjects = homeless.map(({ change: { ref, object, sensitive } }): PlacementSubject => ({
       ref,
-      message: `${title}: its document in ${found.path} holds ${found.construct ?? 'a construct'} that no edit may touch; write it without, or edit the file in Git`,
-    };
+      labels: object.metadata.labels ?? {},
+      sensitive,
+    }));
+    const placed = placeAll(subjects, this.policy.value, this.contents, this.namespaces.bare);
+    homeless.forEach(({ at, change, old }, order) => {
+      const place = placed[order];
+      if (place === undefined) return;
+      const drop: readonly PlanStep[] =
+        old === undefined ? [] : [{ kind: 'drop-document', path: old.path, ref: change.ref }];
+      answers[at] = place.ok ? ok([this.put(change, place.value.path), ...drop]) : place;
+    });
+    return answers;
   }
-  if (found.nature !== 'encrypted') return undefined;
-  return {
-    code: 'unplaceable-edit',
-    path: found.path,
-    ref,
-    message: `${title}: its document in ${found.path} is encrypted, and no loaded writer can encrypt; load one, or remove the file`,
-  };
-}
 
-/** Places what has no document, all in one batch, so that answers do not depend on their order. */
-function place(
-  changes: readonly DesiredChange[],
-  answers: readonly (Answer | undefined)[],
-  contents: FolderContents,
-  policy: ReturnType<typeof validatePlacement>,
-  writesNamespace: boolean,
-): readonly Answer[] {
-  if (!policy.ok) {
-    const message = policy.error.map((problem) => problem.message).join('; ');
-    return answers.map((answer) => answer ?? refuse({ code: 'invalid_path', message: `spec.placement: ${message}` }));
+  private find(ref: DesiredChange['ref']): FolderDocument | undefined {
+    for (const identity of this.namespaces.identities(ref)) {
+      const found = this.contents.find(identity);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
-  const fresh = changes.flatMap((change, index) =>
-    answers[index] === undefined && change.kind === 'upsert' ? [{ change, index }] : [],
-  );
-  const placed = placeFresh(
-    fresh.map(({ change }) => change),
-    contents,
-    policy.value,
-  );
-  const complete = [...answers];
-  fresh.forEach(({ change, index }, at) => {
-    const placement = placed[at];
-    if (placement === undefined) return;
-    if (!placement.ok) complete[index] = placement;
-    else
-      complete[index] = ok([
-        {
-          kind: 'put-document',
-          path: placement.value.path,
-          ref: change.ref,
-          object: written(change.object, writesNamespace),
-          sensitive: change.sensitive,
-        },
-      ]);
-  });
-  return complete.map((answer) => answer ?? ok([]));
-}
 
-function placeFresh(
-  changes: readonly Extract<DesiredChange, { readonly kind: 'upsert' }>[],
-  contents: FolderContents,
-  policy: PlacementPolicy,
-) {
-  const subjects = changes.map(({ ref, object, sensitive }): PlacementSubject => ({
-    ref,
-    labels: object.metadata.labels ?? {},
-    sensitive,
-  }));
-  return placeAll(subjects, policy, contents);
+  private put({ ref, object, sensitive }: Upsert, path: string): PlanStep {
+    return { kind: 'put-document', path, ref, object: this.namespaces.written(object), sensitive };
+  }
+
+  private edit(change: Upsert, { path, index, nature, construct }: FolderDocument): Answer {
+    const { ref } = change;
+    if (nature === 'non-editable') return refuse(nonEditable(ref, path, index, construct));
+    if (nature === 'encrypted') return refuse(encrypted(ref, path));
+    if (/\.sops\.ya?ml$/.test(path)) return refuse(missingSopsKey(ref, path));
+    const file = this.open(path);
+    if (file === undefined) return ok([this.put(change, path)]);
+    if (!file.ok) return file;
+    const object = this.namespaces.written(change.object);
+    const liveFinalizers = echoOf(object)?.finalizers;
+    const edited = editDocument(file.value, index, object, liveFinalizers === undefined ? {} : { liveFinalizers });
+    if (!edited.ok) return refuse(notEdited(ref, path, index, edited.error));
+    return ok(edited.value.outcome === 'unchanged' ? [] : [this.put(change, path)]);
+  }
+
+  /** Never taken for unchanged by what its text says. Undefined: its document must move to a file of its own. */
+  private hide(change: Upsert, { path, index, nature, construct, siblings }: FolderDocument): Answer | undefined {
+    if (nature === 'non-editable') return refuse(nonEditable(change.ref, path, index, construct));
+    if (siblings === 1) return ok([this.put(change, path)]);
+    return nature === 'encrypted' ? refuse(unsafe(change.ref, path)) : undefined;
+  }
+
+  private remove({ ref }: DesiredChange, { path, index, nature, construct, siblings }: FolderDocument): Answer {
+    if (nature === 'non-editable') return refuse(nonEditable(ref, path, index, construct));
+    if (nature === 'encrypted' && siblings > 1 && this.removedFrom(path) < siblings) return refuse(unsafe(ref, path));
+    return ok([{ kind: 'drop-document', path, ref }]);
+  }
+
+  private removedFrom(path: string): number {
+    return this.found.filter((each, at) => each?.path === path && this.changes[at]?.kind === 'delete').length;
+  }
+
+  private open(path: string): Result<SplitText, Refusal> | undefined {
+    const known = this.opened.get(path);
+    if (known !== undefined) return known;
+    const bytes = this.folder.file(path)?.read();
+    if (bytes === undefined) return undefined;
+    const opened = openFile(path, bytes);
+    this.opened.set(path, opened);
+    return opened;
+  }
 }

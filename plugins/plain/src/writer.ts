@@ -1,4 +1,5 @@
 import {
+  echoOf,
   ok,
   refuse,
   ReverserError,
@@ -7,13 +8,21 @@ import {
   type Result,
   type Writer,
 } from '@gitops-reverser/kernel-api';
-import { describeDocument } from '@gitops-reverser/toolkit-manifests';
-import { deepEqual, encodeYaml } from '@gitops-reverser/toolkit-yaml';
-import { appendDocument, dropDocument, findDocument, openFile, replaceDocument } from './document-text.js';
+import {
+  appendDocument,
+  editDocument,
+  encodeYaml,
+  hasOtherContent,
+  removeDocument,
+} from '@gitops-reverser/toolkit-yaml';
+import { checkReadable, findDocument, isEncrypted, openFile } from './documents.js';
+import { missingSopsKey, nonEditable, notEdited, plaintextOntoEncrypted, unrepresentable } from './refusals.js';
 
 type Rendered = Result<Uint8Array | 'delete-file', Refusal>;
+type Put = Extract<PlanStep, { readonly kind: 'put-document' }>;
+type Drop = Extract<PlanStep, { readonly kind: 'drop-document' }>;
 
-/** Writes whole documents in the one YAML style; the other documents of a file keep every byte. */
+/** Edits documents where they stand; what is new is written in the one YAML style. Never encrypts. */
 export function createPlainWriter(): Writer {
   return {
     encrypts: false,
@@ -35,41 +44,48 @@ export function createPlainWriter(): Writer {
   };
 }
 
-function put(step: Extract<PlanStep, { readonly kind: 'put-document' }>, before: Uint8Array | undefined): Rendered {
-  const encoded = encodeYaml(step.object);
-  if (!encoded.ok) {
-    return refuse({
-      code: 'unplaceable-edit',
-      path: step.path,
-      ref: step.ref,
-      message: `${describeDocument(step.ref)}: ${encoded.error.message}; change the value in the API`,
-    });
+const sopsName = /\.sops\.ya?ml$/;
+
+function put(step: Put, before: Uint8Array | undefined): Rendered {
+  const { path, ref, object } = step;
+  if (sopsName.test(path)) return refuse(missingSopsKey(ref, path));
+  if (before === undefined) return encoded(step, (text) => text);
+  const opened = openFile(path, before);
+  if (!opened.ok) return opened;
+  const file = opened.value;
+  const { group, kind, name, namespace } = ref;
+  const isBare = object.metadata.namespace === undefined;
+  const named = namespace === undefined ? undefined : findDocument(file, { group, kind, name, namespace });
+  const found = named ?? (isBare ? findDocument(file, { group, kind, name }) : undefined);
+  if (found === undefined) {
+    const readable = checkReadable(path, file);
+    if (!readable.ok) return readable;
+    if (isEncrypted(file)) return refuse(plaintextOntoEncrypted(ref, path));
+    return encoded(step, (text) => appendDocument(file, text));
   }
-  if (before === undefined) return ok(Buffer.from(encoded.value));
-  const opened = openFile(step.path, before);
-  if (!opened.ok) return opened;
-  const file = opened.value;
-  const identity = { ...step.ref, ...(step.object.metadata.namespace === undefined ? { namespace: undefined } : {}) };
-  const document = findDocument(file, withoutUndefined(identity));
-  if (document === undefined) return ok(Buffer.from(appendDocument(file.text, encoded.value)));
-  if (document.state === 'read' && deepEqual(document.value, step.object)) return ok(before);
-  return ok(Buffer.from(replaceDocument(file, document, encoded.value)));
+  if (!found.isEditable) return refuse(nonEditable(ref, path, found.index));
+  // One encryption covers all documents of a file.
+  if (isEncrypted(file)) return refuse(notEdited(ref, path, found.index, { code: 'encrypted', message: '' }));
+  const liveFinalizers = echoOf(object)?.finalizers;
+  const edited = editDocument(file, found.index, object, liveFinalizers === undefined ? {} : { liveFinalizers });
+  if (!edited.ok) return refuse(notEdited(ref, path, found.index, edited.error));
+  return ok(edited.value.outcome === 'unchanged' ? before : Buffer.from(edited.value.text));
 }
 
-function drop(step: Extract<PlanStep, { readonly kind: 'drop-document' }>, before: Uint8Array | undefined): Rendered {
+function encoded({ object, ref, path }: Put, place: (text: string) => string): Rendered {
+  const text = encodeYaml(object);
+  return text.ok ? ok(Buffer.from(place(text.value))) : refuse(unrepresentable(ref, path, text.error.message));
+}
+
+function drop({ path, ref }: Drop, before: Uint8Array | undefined): Rendered {
   if (before === undefined) return ok('delete-file');
-  const opened = openFile(step.path, before);
+  const opened = openFile(path, before);
   if (!opened.ok) return opened;
-  const file = opened.value;
-  const { namespace: _, ...bare } = step.ref;
-  const document = findDocument(file, step.ref) ?? findDocument(file, bare);
-  if (document === undefined) return ok(before);
-  const text = dropDocument(file, document);
-  return ok(text === undefined ? 'delete-file' : Buffer.from(text));
-}
-
-function withoutUndefined<T extends object>(value: T): { readonly [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
-    readonly [K in keyof T]: Exclude<T[K], undefined>;
-  };
+  const { group, kind, name, namespace } = ref;
+  const named = namespace === undefined ? undefined : findDocument(opened.value, { group, kind, name, namespace });
+  const found = named ?? findDocument(opened.value, { group, kind, name });
+  if (found === undefined) return ok(before);
+  if (!found.isEditable) return refuse(nonEditable(ref, path, found.index));
+  if (!hasOtherContent(opened.value, found.index)) return ok('delete-file');
+  return ok(Buffer.from(removeDocument(opened.value, found.index)));
 }

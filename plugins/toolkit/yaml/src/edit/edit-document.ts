@@ -134,7 +134,10 @@ class Verifier {
       const open = text.slice(0, -this.lineBreak.length);
       if (this.isRight(open)) return open;
     }
-    return this.isRight(text) ? text : undefined;
+    if (this.isRight(text)) return text;
+    // A text that keeps its blank lines needs the end of its last one.
+    const closed = text + this.lineBreak;
+    return this.isOpenEnd && this.isRight(closed) ? closed : undefined;
   }
 
   private isRight(text: string): boolean {

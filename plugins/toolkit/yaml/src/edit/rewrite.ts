@@ -23,7 +23,10 @@ export function* rewriteWithComments(
   const lineBreak = lineBreakOf(source);
   const inFile = (text: string): string => (lineBreak === '\n' ? text : text.replaceAll('\n', lineBreak));
   let head = source.slice(0, bodyStart);
-  if (head.startsWith('---') && !head.endsWith('\n')) head = `---${lineBreak}`;
+  // A comment may stand behind the separator, and so may content, which moves below it.
+  const mark = head.endsWith('\n') ? null : /(?:^|\n)---([ \t]+#[^\n]*\n)?/.exec(source);
+  if (mark !== null)
+    head = mark[1] === undefined ? `${head.trimEnd()}${lineBreak}` : source.slice(0, mark.index + mark[0].length);
   if (head === '' && source.startsWith('\ufeff')) head = '\ufeff';
   const end = /(?:^|\n)(\.\.\.(?:[ \t][^\n]*)?\r?\n?)$/.exec(source)?.[1] ?? '';
   if (tree !== undefined) {

@@ -164,7 +164,7 @@ class Splicer {
       const pair = pairs[at] as Pair;
       const floor = at === 0 ? 0 : this.pairEnd(node, pairs[at - 1] as Pair);
       const start = headStart(this.text, lineStart(this.text, pair.keyStart), node.column, floor);
-      out.push({ start, end: this.pairEnd(node, pair), text: '' });
+      this.remove(start, this.pairEnd(node, pair), floor, out);
     }
   }
 
@@ -342,6 +342,13 @@ class Splicer {
     return footEnd(this.text, value === undefined ? lineEnd(this.text, slot) : this.nodeEnd(value), node.column);
   }
 
+  /** Takes whole lines away. `before` is where the entry above ends. */
+  private remove(start: number, end: number, before: number, out: Splice[]): void {
+    // A text above that keeps its blank lines would take those below for its own.
+    const isKept = before === start && /\n\r?\n$/.test(this.text.slice(Math.max(0, start - 3), start));
+    out.push({ start, end: isKept ? end + blankLines(this.text, end) : end, text: '' });
+  }
+
   /** Puts whole lines before the line at `at`, or behind a last line that does not end. */
   private insert(at: number, lines: string, out: Splice[], hasLineBreaks = false): void {
     const text = hasLineBreaks ? lines : this.withLineBreaks(lines);
@@ -349,13 +356,18 @@ class Splicer {
     const open = isOpenEnd ? this.lineBreak + text.slice(0, text.length - this.lineBreak.length) : text;
     out.push({ start: at, end: at, text: open });
     // Blank lines below would become part of a text that keeps its own.
-    const blank = /^(?:[ \t]*\r?\n)+/.exec(/\n\r?\n$/.test(text) ? this.text.slice(at) : '');
-    if (blank !== null) out.push({ start: at, end: at + blank[0].length, text: '' });
+    const blank = /\n\r?\n$/.test(text) ? blankLines(this.text, at) : 0;
+    if (blank > 0) out.push({ start: at, end: at + blank, text: '' });
   }
 
   private withLineBreaks(text: string): string {
     return this.lineBreak === '\n' ? text : text.replaceAll('\n', this.lineBreak);
   }
+}
+
+/** Length of the lines at `at` that hold nothing. */
+function blankLines(text: string, at: number): number {
+  return /^(?:[ \t]*\r?\n)*/.exec(text.slice(at))?.[0].length ?? 0;
 }
 
 function fail(): never {
