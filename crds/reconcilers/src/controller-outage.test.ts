@@ -1,9 +1,8 @@
 import { KubeClient, type KubeConnection } from '@gitops-reverser/toolkit-kube';
 import { openWorld, type World } from './testing/world.fixture.js';
 
-/** A world whose API server can be away for status writes. */
-function worldWithOutages() {
-  const world: World = openWorld();
+/** Lets the API server of a world be away for status writes. */
+function outagesOf(world: World) {
   let isAway = false;
   const refused = JSON.stringify({ kind: 'Status', code: 503, reason: 'ServiceUnavailable', message: 'starting' });
   const connection: KubeConnection = {
@@ -15,7 +14,6 @@ function worldWithOutages() {
   };
   world.options = { client: new KubeClient(connection) };
   return {
-    world,
     /** @returns how often a failure of the provider was logged since the last call */
     told: (): number => {
       const found = world.logger
@@ -29,8 +27,8 @@ function worldWithOutages() {
 }
 
 it('an outage of the API server is told once for each object, however often it is asked for meanwhile, and the next one again', async () => {
-  const { world, told, turn } = worldWithOutages();
-  await using _ = world;
+  await using world = openWorld();
+  const { told, turn } = outagesOf(world);
   await world.start();
 
   const outage = async (token: string): Promise<number> => {
