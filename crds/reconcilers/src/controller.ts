@@ -26,6 +26,8 @@ export interface Findings<K extends Reconciled> {
   readonly volatile?: readonly string[];
   readonly options?: RollUpOptions;
   readonly requeueAfterMs?: number;
+  /** What it depends on was not judged so far by this process: what an earlier one stored is truer, and stays. */
+  readonly isEarly?: boolean;
   /** The request of the annotation is done; absent: as soon as it was seen. */
   readonly handled?: string | undefined;
 }
@@ -124,6 +126,7 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
     this.#uidByKey.set(key, uid);
     const findings = await reconcile(object, signal);
     const before = (object.status?.conditions ?? []) as readonly Condition[];
+    if (findings.isEarly === true && before.length > 0 && !this.#conditionsByKey.has(key)) return later(findings);
     const conditions = rollUp(
       this.kind,
       findings.gates.map((gate) => ({ ...gate, message: redact(gate.message) })),
@@ -138,8 +141,7 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
     this.#conditionsByKey.set(key, conditions);
     onSettled(key);
     const waitMs = await this.#write(key, object, conditions, findings, signal);
-    const delays = [findings.requeueAfterMs, waitMs].filter((ms) => ms !== undefined);
-    return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
+    return later(findings, waitMs);
   }
 
   /** @returns when to come back for fields that had to wait */
@@ -184,6 +186,14 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
     this.#volatileAtByKey.set(key, now);
     return { status: whole };
   }
+}
+
+function later(
+  { requeueAfterMs }: { readonly requeueAfterMs?: number },
+  waitMs?: number,
+): { readonly requeueAfterMs: number } | undefined {
+  const delays = [requeueAfterMs, waitMs].filter((ms) => ms !== undefined);
+  return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
 }
 
 const split = (status: JsonObject, names: readonly string[]): readonly [steady: JsonObject, rest: JsonObject] => {

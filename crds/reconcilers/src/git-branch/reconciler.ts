@@ -18,7 +18,7 @@ import { REQUESTED_AT, type Findings } from '../controller.js';
 import type { ProviderFacts } from '../git-provider/reconciler.js';
 import { grantGate, isAdmitted, retryOf, type Grants } from '../grants.js';
 import { isOlder, keyFor, keyOf, splitKey, type Declared, type Objects } from '../objects.js';
-import type { Readiness } from '../readiness.js';
+import { NOT_JUDGED, type Readiness } from '../readiness.js';
 import type { Repositories, RepositoryAccess } from '../repositories.js';
 import { storedProblem } from '../validated.js';
 
@@ -127,6 +127,7 @@ export class GitBranchReconciler {
       gates,
       status: { gitTargetCount: this.#options.targetCount(key), ...workerStatus(object, status) },
       volatile: ['state', 'retained'],
+      isEarly: readiness === NOT_JUDGED,
       ...retryOf(admission),
     };
   }

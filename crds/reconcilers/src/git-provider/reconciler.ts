@@ -56,7 +56,7 @@ export class GitProviderReconciler {
 
   async reconcile(object: Declared<'GitProvider'>, signal: AbortSignal): Promise<Findings<'GitProvider'>> {
     const key = keyOf(object);
-    const invalid = storedProblem('GitProvider', object) ?? this.#refusedUrl(object);
+    const invalid = passwordInUrl(object) ?? storedProblem('GitProvider', object) ?? this.#refusedUrl(object);
     if (invalid !== undefined) {
       this.#facts.delete(key);
       return { gates: [invalid] };
@@ -177,6 +177,18 @@ export class GitProviderReconciler {
       return { lastVerifiedAt: stored };
     return { lastVerifiedAt: `${at.toISOString().slice(0, 19)}Z` };
   }
+}
+
+/** Admission refuses it (GP-3): this is about objects stored before. */
+function passwordInUrl({ spec }: GitProvider): Gate<'GitProvider'> | undefined {
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/@]*:[^/@]*@/.test(spec.url)) return undefined;
+  return {
+    type: 'Validated',
+    status: 'False',
+    reason: 'UserInfoInURL',
+    message:
+      'spec.url: the address holds a password; credentials belong into the Secret of spec.secretRef: delete and recreate the GitProvider without it, and change the password',
+  };
 }
 
 function credentialsGate(verdict: CredentialsVerdict, isKept: boolean): Gate<'GitProvider'> {

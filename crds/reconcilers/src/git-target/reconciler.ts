@@ -19,7 +19,7 @@ import { grantGate, isAdmitted, retryOf, type Admission, type Grants } from '../
 import { remoteOf, seconds } from '../git-branch/reconciler.js';
 import { reachable } from '../kube-provider/reconciler.js';
 import { isOlder, keyOf, splitKey, type Declared, type Objects } from '../objects.js';
-import type { Readiness } from '../readiness.js';
+import { NOT_JUDGED, type Readiness } from '../readiness.js';
 import { storedProblem } from '../validated.js';
 import { branchQuestion, encryptionGate, missing, refsOf, refused, type TargetRefs } from './checks.js';
 import {
@@ -160,7 +160,8 @@ export class GitTargetReconciler {
     if (opened.kind === 'refused') return await this.#stop(object, [opened.gate]);
     if (opened.kind === 'waiting') {
       const handled = object.status?.lastHandledReconcileAt;
-      return { gates, handled, ...(opened.isMoved ? { requeueAfterMs: MOVED_RETRY_MS } : retryOf(admission)) };
+      const isEarly = onBranch.readiness === NOT_JUDGED || onCluster.readiness === NOT_JUDGED;
+      return { gates, handled, isEarly, ...(opened.isMoved ? { requeueAfterMs: MOVED_RETRY_MS } : retryOf(admission)) };
     }
     const plan = planRules(objects, this.#options.grants, object, lender, surface, (served) =>
       this.#sensitivity(served.type, settings),

@@ -5,7 +5,7 @@ import { streamsGate, streamsPatienceMs, streamsStatus } from '../git-target/gat
 import type { RuleFacts } from '../git-target/rules.js';
 import type { Grants } from '../grants.js';
 import { keyFor, type Declared, type Objects } from '../objects.js';
-import type { Readiness } from '../readiness.js';
+import { NOT_JUDGED, type Readiness } from '../readiness.js';
 import { storedProblem } from '../validated.js';
 
 type RuleKind = 'WatchRule' | 'ClusterWatchRule';
@@ -84,6 +84,7 @@ export class RuleReconciler<K extends RuleKind> {
     return {
       gates,
       status: { streams: streamsStatus(streams, collections.length) },
+      isEarly: readiness === NOT_JUDGED,
       ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
     };
   }
