@@ -68,6 +68,8 @@ export interface TrustedKubeconfigOptions {
   readonly clock: Clock;
   /** Exec plugins and legacy auth providers of the file's owner. Default false. */
   readonly allowExec?: boolean;
+  /** Which context; default the file's current one. */
+  readonly context?: string;
 }
 
 /**
@@ -95,6 +97,7 @@ export async function loadTrustedKubeconfig(path: string, options: TrustedKubeco
     allowProxy: true,
     filesFrom: dirname(resolve(path)),
     allowAnonymous: true,
+    context: options.context,
   };
   return kubeconfigCredentials(check(text, rules), options.clock);
 }
@@ -107,6 +110,8 @@ interface Rules {
   /** Folder relative file names start from; absent: file names are refused. */
   readonly filesFrom: string | undefined;
   readonly allowAnonymous: boolean;
+  /** Absent: the current one. */
+  readonly context?: string | undefined;
 }
 
 const CLUSTER_FIELDS = [
@@ -158,11 +163,15 @@ function check(text: string, rules: Rules): CheckedKubeconfig {
   if (typeof read === 'string') return invalid(read);
   if (read['kind'] !== undefined && read['kind'] !== 'Config') invalid('kind is not Config');
 
-  const name = read['current-context'];
+  const name = rules.context ?? read['current-context'];
   if (typeof name !== 'string' || name === '') return invalid('current-context is not set');
   const context =
     findNamed(read['contexts'], name, 'context') ??
-    invalid('current-context names no entry of contexts, or not exactly one');
+    invalid(
+      rules.context === undefined
+        ? 'current-context names no entry of contexts, or not exactly one'
+        : 'the context asked for names no entry of contexts, or not exactly one',
+    );
   const clusterName = context['cluster'];
   const cluster =
     (typeof clusterName === 'string' ? findNamed(read['clusters'], clusterName, 'cluster') : undefined) ??

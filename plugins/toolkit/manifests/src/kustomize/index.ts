@@ -6,4 +6,4 @@ export { readKustomizeFolder, type DocumentInContext, type KustomizeFolder } fro
 export type { ConfigMapGenerator } from './generators.js';
 export { parseKustomization, type Kustomization, type PatchFile } from './kustomization.js';
 export { findRenderRoots, kustomizationDirectories, type RenderRoots } from './roots.js';
-export { KustomizeTree, type LocatedKustomization } from './tree.js';
+export { directoryOf, isWithin, KustomizeTree, resolveEntry, type LocatedKustomization } from './tree.js';

@@ -1,0 +1,3 @@
+import base from '../../eslint.base.mjs';
+
+export default base('manifest-analyzer');
