@@ -33,8 +33,9 @@ export interface Found {
  */
 export function findDocument(file: SplitText, identity: Identity): Found | undefined {
   const { text, pieces } = file;
+  let at = nextName(text, identity.name, 0);
   const holdsName = pieces.map(({ start, end }) => {
-    const at = text.indexOf(identity.name, start);
+    if (at !== -1 && at < start) at = nextName(text, identity.name, start);
     return at !== -1 && at < end;
   });
   for (const isLikely of [true, false]) {
@@ -47,6 +48,16 @@ export function findDocument(file: SplitText, identity: Identity): Found | undef
     if (isLikely && !text.includes('\\')) return undefined;
   }
   return undefined;
+}
+
+const isPartOfName = (char: string | undefined): boolean => char !== undefined && /[\w.-]/.test(char);
+
+/** Where the name stands next, not as a part of a longer one. */
+function nextName(text: string, name: string, from: number): number {
+  let at = text.indexOf(name, from);
+  while (at !== -1 && (isPartOfName(text[at - 1]) || isPartOfName(text[at + name.length])))
+    at = text.indexOf(name, at + 1);
+  return at;
 }
 
 function judge(file: SplitText, index: number, identity: Identity): Found | undefined {

@@ -69,7 +69,11 @@ function put(step: Put, before: Uint8Array | undefined): Rendered {
   const liveFinalizers = echoOf(object)?.finalizers;
   const edited = editDocument(file, found.index, object, liveFinalizers === undefined ? {} : { liveFinalizers });
   if (!edited.ok) return refuse(notEdited(ref, path, found.index, edited.error));
-  return ok(edited.value.outcome === 'unchanged' ? before : Buffer.from(edited.value.text));
+  if (edited.value.outcome === 'unchanged') return ok(before);
+  const { byteStart = 0, byteEnd = before.length } = file.pieces[found.index] ?? {};
+  return ok(
+    Buffer.concat([before.subarray(0, byteStart), Buffer.from(edited.value.document), before.subarray(byteEnd)]),
+  );
 }
 
 function encoded({ object, ref, path }: Put, place: (text: string) => string): Rendered {

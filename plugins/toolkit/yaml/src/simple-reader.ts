@@ -28,6 +28,9 @@ export const hasUnusualCharacter = (text: string): boolean => unusualCharacter.t
 const plainKey = /[A-Za-z0-9_.\/$][A-Za-z0-9_.\/$@+~*-]*(?=:(?:[ \n]|$))/y;
 const doubleQuoted = /"(?:[^"\\\n\t]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*"/y;
 const singleQuoted = /'(?:[^'\n\t]|'')*'/y;
+/** Ends where brackets let it end; with a blank or anything odd inside it is left to the full parser. */
+const flowPlain =
+  /(?:[A-Za-z0-9_.\/$]|-(?=[A-Za-z0-9.-]))(?:[A-Za-z0-9_.\/$@+~*=%-]|:(?=[A-Za-z0-9_.\/]))*(?= *[,\]}]|: )/y;
 const literalHeader = /\|([1-9]?)([+-]?)(?=\n)/y;
 const plainInside = /: |:$|\t/;
 const longestKey = 1000;
@@ -200,15 +203,64 @@ class SimpleReader {
       value = this.unquote(at, end);
       this.endLine(end);
     } else if (code === 0x7b || code === 0x5b) {
-      if (this.text.charCodeAt(at + 1) !== code + 2) throw unusual;
-      value = code === 0x7b ? (Object.create(null) as Fields) : [];
-      this.endLine(at + 2);
+      value = this.flow(at, depth + 1);
+      this.endLine(this.at);
     } else {
       value = this.plain(at, code);
     }
     this.advance();
     if (this.column > column) throw unusual;
     return value;
+  }
+
+  /** Brackets that close on their line and hold nothing odd; moves behind them. */
+  private flow(at: number, depth: number): JsonValue {
+    if (depth > maxDepth) throw unusual;
+    const isMap = this.text.charCodeAt(at) === 0x7b;
+    const close = isMap ? 0x7d : 0x5d;
+    const map = Object.create(null) as Fields;
+    const list: JsonValue[] = [];
+    this.at = this.skipSpaces(at + 1);
+    for (let isFirst = true; isFirst || this.text.charCodeAt(this.at) !== close; isFirst = false) {
+      if (isFirst && this.text.charCodeAt(this.at) === close) break;
+      if (!isFirst) {
+        if (this.text.charCodeAt(this.at) !== 0x2c) throw unusual;
+        this.at = this.skipSpaces(this.at + 1);
+      }
+      if (isMap) {
+        const key = this.flowKey();
+        if (key in map) throw unusual;
+        map[key] = this.flowValue(depth);
+      } else list.push(this.flowValue(depth));
+      this.at = this.skipSpaces(this.at);
+    }
+    this.at += 1;
+    return isMap ? map : list;
+  }
+
+  private flowKey(): string {
+    const code = this.text.charCodeAt(this.at);
+    const isQuoted = code === 0x22 || code === 0x27;
+    const from = this.at;
+    const value = this.flowValue(maxDepth);
+    if (typeof value === 'number' || value === null || typeof value === 'object') throw unusual;
+    if (this.at - from > longestKey || this.text.charCodeAt(this.at) !== 0x3a) throw unusual;
+    const next = this.text.charCodeAt(this.at + 1);
+    if (next !== 0x20 && !(isQuoted && next !== 0x2c && next !== 0x7d)) throw unusual;
+    this.at = this.skipSpaces(this.at + 1);
+    return String(value);
+  }
+
+  private flowValue(depth: number): JsonValue {
+    const { at } = this;
+    if (at >= this.to) throw unusual;
+    const code = this.text.charCodeAt(at);
+    if (code === 0x7b || code === 0x5b) return this.flow(at, depth + 1);
+    const isQuoted = code === 0x22 || code === 0x27;
+    const end = this.end(code === 0x22 ? doubleQuoted : code === 0x27 ? singleQuoted : flowPlain, at);
+    if (end === -1) throw unusual;
+    this.at = end;
+    return isQuoted ? this.unquote(at, end) : readPlainScalar(this.text.slice(at, end));
   }
 
   private below(lineEnd: number, column: number, depth: number, isOfKey: boolean): JsonValue {

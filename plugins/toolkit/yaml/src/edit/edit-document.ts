@@ -24,6 +24,8 @@ export interface Edited {
   readonly outcome: 'unchanged' | 'patched' | 'rewritten';
   /** The whole file. */
   readonly text: string;
+  /** What takes the place of the document, its separator included. */
+  readonly document: string;
 }
 
 export interface EditRefusal {
@@ -61,7 +63,8 @@ export function editDocument(
   if (isMap(value) && isMap(value['sops'])) return refuse({ code: 'encrypted', message: 'the document is encrypted' });
   const wanted = withAuthorsFinalizers(value, desired, options.liveFinalizers);
   const place = rootPlace(wanted);
-  if (isSameIntent(value, wanted, place)) return ok({ outcome: 'unchanged', text: file.text });
+  if (isSameIntent(value, wanted, place))
+    return ok({ outcome: 'unchanged', text: file.text, document: file.text.slice(piece.start, piece.end) });
 
   const source = file.text.slice(piece.start, piece.end);
   const before = file.text.slice(0, piece.start);
@@ -71,13 +74,13 @@ export function editDocument(
   const patched = check.accepted(
     tree === undefined ? undefined : splice(source, tree, wanted, place, options.listKeys),
   );
-  if (patched !== undefined) return ok({ outcome: 'patched', text: before + patched + after });
+  if (patched !== undefined) return ok({ outcome: 'patched', text: before + patched + after, document: patched });
 
   const encoded = encodeYaml(wanted);
   if (!encoded.ok) return refuse({ code: 'unrepresentable-value', message: encoded.error.message });
   for (const rewritten of rewriteWithComments(source, piece.bodyStart - piece.start, tree, wanted, encoded.value)) {
     const text = check.accepted(rewritten);
-    if (text !== undefined) return ok({ outcome: 'rewritten', text: before + text + after });
+    if (text !== undefined) return ok({ outcome: 'rewritten', text: before + text + after, document: text });
   }
   return refuse({ code: 'edit-not-verified', message: 'no edit of the document reads back as the object' });
 }

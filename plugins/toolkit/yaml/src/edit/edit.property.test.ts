@@ -57,7 +57,7 @@ describe('20, 17: any document, any object', () => {
         const again = parseDocuments(result);
         const found = again.ok ? again.value[index] : undefined;
         expect(found?.state === 'read' && isSameIntent(found.value, live, rootPlace(live))).toBe(true);
-        expect(editDocument(open(result), index, live)).toEqual({
+        expect(editDocument(open(result), index, live)).toMatchObject({
           ok: true,
           value: { outcome: 'unchanged', text: result },
         });
