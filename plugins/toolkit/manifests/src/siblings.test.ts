@@ -101,6 +101,18 @@ describe('20, 7.5: the table', () => {
       'plum/configmaps/c.yaml',
     ],
     [
+      'd: canonical places are no convention of their own: the core group first',
+      { 'plum/configmaps/a.yaml': 'configmaps plum/a' },
+      'deployments plum/web',
+      'plum/apps/deployments/web.yaml',
+    ],
+    [
+      'd: canonical places are no convention of their own: another group first',
+      { 'plum/apps/deployments/web.yaml': 'deployments plum/web' },
+      'configmaps plum/a',
+      'plum/configmaps/a.yaml',
+    ],
+    [
       '{kind}-{name}',
       { 'x/deployment-web.yaml': 'deployments plum/web', 'x/deployment-db.yaml': 'deployments plum/db' },
       'deployments plum/api',

@@ -85,7 +85,8 @@ function find(ref: ObjectRef, cohort: readonly Sibling[], neighbours: readonly S
   const typeCount = new Set(neighbours.map(({ group, kind }) => `${group}/${kind}`)).size;
   if (directory !== undefined && typeCount >= 2) return { step: 'c', directory, ownFrom: 0, evidence: neighbours };
   const parent = onlyOne(neighbours.map(parentOfTypeDirectory));
-  if (parent === undefined) return undefined;
+  // Documents where we would put them ourselves show no other convention: what was written first must not bend what comes next.
+  if (parent === undefined || neighbours.every(isCanonical)) return undefined;
   return {
     step: 'd',
     directory: parent === '' ? ref.resource : `${parent}/${ref.resource}`,
@@ -107,6 +108,11 @@ function byShape(ref: ObjectRef, cohort: readonly Sibling[]): Candidate | undefi
   const directory = onlyOne(shapes);
   if (directory === undefined) return undefined;
   return { step: 'b', directory, ownFrom: directory.split('/').indexOf(own), evidence: cohort };
+}
+
+function isCanonical({ group, kind, namespace = '_cluster', directory }: Sibling): boolean {
+  const segments = [namespace, group, builtInType(group, kind)?.resource ?? ''];
+  return directory === segments.filter((segment) => segment !== '').join('/');
 }
 
 /** What lies above a directory that is called like the document's resource. */
