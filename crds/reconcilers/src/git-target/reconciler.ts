@@ -173,7 +173,10 @@ export class GitTargetReconciler {
     // Streams that are about to stop are no longer its business.
     const streams = status.streams.filter(({ collection }) => keys.has(collectionKey(collection)));
     const now = this.#options.clock.now();
-    gates.push(...folderGates(status), streamsGate(streams, plan.collections.length, now));
+    gates.push(...folderGates(status));
+    // Before the first look at the cluster nobody knows what the rules select: nothing is claimed.
+    const isKnown = (surface?.generation ?? 0) > 0 || plan.facts.size === 0;
+    if (isKnown) gates.push(streamsGate(streams, plan.collections.length, now));
     const retries = [retryOf(admission).requeueAfterMs, plan.retryMs, streamsPatienceMs(streams, now)];
     const requeueAfterMs = Math.min(...retries.map((ms) => ms ?? Number.POSITIVE_INFINITY));
     return {

@@ -79,7 +79,9 @@ export class RuleReconciler<K extends RuleKind> {
       const now = this.#options.clock.now();
       const waits = [waitMs, streamsPatienceMs(streams, now)].filter((ms) => ms !== undefined);
       if (waits.length > 0) requeueAfterMs = Math.min(...waits);
-      gates.push(gate, streamsGate(streams, collections.length, now));
+      gates.push(gate);
+      // What is not resolved so far selects neither nothing nor anything.
+      if (facts.planned.reason !== 'AwaitingDiscovery') gates.push(streamsGate(streams, collections.length, now));
     }
     return {
       gates,
