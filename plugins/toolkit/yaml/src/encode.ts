@@ -211,7 +211,8 @@ class Emitter {
   }
 }
 
-const flowIndicator = /[,[\]{}]/;
+/** Within brackets; one YAML 1.1 reader also stops at a question mark. */
+const flowIndicator = /[,[\]{}?]/;
 
 function flowString(text: string, json: boolean): string {
   if (json) return doubleQuoted(text);

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
 import fc from 'fast-check';
-import { openText, parseDocuments, type SplitText } from '../index.js';
+import { openText, parseDocuments, parseJson, type SplitText } from '../index.js';
 import { editDocument } from './edit-document.js';
 import { dice, humanYaml, mutated, randomObject } from './human-yaml.fixture.js';
 import { isSameIntent, rootPlace } from './intent.js';
@@ -68,4 +70,42 @@ describe('20, 17: any document, any object', () => {
     expect(outcomes.rewritten).toBeLessThanOrEqual(runs * 0.01);
     expect(outcomes.patched).toBeGreaterThan(runs * 0.8);
   });
+});
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+if (!hasKubectl) console.warn('SKIPPED: kubectl is not on the path; read parity of edited documents is not compared');
+
+(hasKubectl ? it : it.skip)('20, 17: kubectl reads an edited document as the object that was meant', () => {
+  const wanted: JsonObject[] = [];
+  const texts: string[] = [];
+  for (let seed = 1; seed <= 400; seed += 1) {
+    const roll = dice(seed);
+    const text = humanYaml(roll, randomObject(roll));
+    const documents = parseDocuments(text);
+    const document = documents.ok ? documents.value[0] : undefined;
+    if (document?.state !== 'read') throw new Error('the generator wrote what does not parse');
+    const live = mutated(roll, document.value as JsonObject);
+    const edited = editDocument(open(text), 0, live);
+    if (!edited.ok) throw new Error(edited.error.message);
+    wanted.push(live);
+    texts.push(edited.value.text.endsWith('\n') ? edited.value.text : `${edited.value.text}\n`);
+  }
+  const run = spawnSync('kubectl', ['label', '--local', '-f', '-', 'x=y', '-o', 'json'], {
+    input: texts.join('---\n'),
+    encoding: 'utf8',
+    maxBuffer: 64 << 20,
+  });
+  expect(run.stderr).toBe('');
+  const read = run.stdout
+    .split(/^}\n(?=\{)/m)
+    .map((json, at, all) => parseJson(at === all.length - 1 ? json : `${json}}`));
+
+  expect(read.length).toBe(wanted.length);
+  const misread = read.filter((object, at) => {
+    const theirs = structuredClone(object) as Record<string, JsonValue>;
+    delete (theirs['metadata'] as Record<string, JsonValue>)['labels'];
+    const meant = wanted[at] as JsonObject;
+    return !isSameIntent(theirs, meant, rootPlace(meant)) && !isSameIntent(meant, theirs, rootPlace(meant));
+  });
+  expect(misread).toEqual([]);
 });
