@@ -2,6 +2,7 @@ import type { BuiltInPlugin } from '@gitops-reverser/kernel-core';
 import { plugin as kubernetes } from '@gitops-reverser/plugin-kubernetes';
 import { plugin as plain } from '@gitops-reverser/plugin-plain';
 import type { Configuration, PluginEntry } from './config/configuration.js';
+import { VERSION } from './version.js';
 
 const PREFIX = '@gitops-reverser/plugin-';
 
@@ -9,9 +10,14 @@ const PREFIX = '@gitops-reverser/plugin-';
 export const BUILT_IN: Readonly<Record<string, BuiltInPlugin>> = {
   [`${PREFIX}kubernetes`]: {
     plugin: kubernetes,
+    version: VERSION,
     manifest: { id: 'kubernetes', kernelApi: '^1.0', points: ['source', 'sanitizer'] },
   },
-  [`${PREFIX}plain`]: { plugin: plain, manifest: { id: 'plain', kernelApi: '^1.0', points: ['layout', 'writer'] } },
+  [`${PREFIX}plain`]: {
+    plugin: plain,
+    version: VERSION,
+    manifest: { id: 'plain', kernelApi: '^1.0', points: ['layout', 'writer'] },
+  },
 };
 
 /** Writes out `default`, and hands settings that are plugin options to the plugin they belong to. */
