@@ -1,4 +1,12 @@
-import type { DesiredChange, FolderView, KubeObject, PlanStep, Refusal, Result } from '@gitops-reverser/kernel-api';
+import {
+  withEcho,
+  type DesiredChange,
+  type FolderView,
+  type KubeObject,
+  type PlanStep,
+  type Refusal,
+  type Result,
+} from '@gitops-reverser/kernel-api';
 import {
   aConfigMap,
   aNamespace,
@@ -96,4 +104,160 @@ it('FC-YML-9, FC-YML-10: a document that no edit may touch is neither edited nor
       expect(answer).toMatchObject({ ok: false, error: { path: 'a.yaml' } });
     }
   }
+});
+
+describe('7.7: serializeNamespace: false', () => {
+  const inOther = aConfigMap({ name: 'app', namespace: 'other' });
+  const layoutOf = (sourceNamespaces?: readonly string[]) =>
+    createPlainLayout({
+      cache: new FolderCache(),
+      settings: {
+        placement: { byType: {}, useKustomize: false },
+        serializeNamespace: false,
+        ...(sourceNamespaces === undefined ? {} : { sourceNamespaces }),
+      },
+    });
+
+  it.each([[['demo', 'other']], [['*']]])('refuses the target that may follow %j', (names) => {
+    const layout = layoutOf(names);
+
+    expect(layout.recognise(memoryFolder({}))).toMatchObject({
+      kind: 'refused',
+      refusals: [{ code: 'multiple-source-namespaces' }],
+    });
+    expect(layout.plan([upsert(aConfigMap('app')), upsert(aNamespace('x'))], memoryFolder({}))).toMatchObject([
+      { ok: false, error: { code: 'multiple-source-namespaces' } },
+      { ok: true },
+    ]);
+  });
+
+  it('refuses it as soon as a second namespace arrives, where nobody said what may', () => {
+    const layout = layoutOf();
+    expect(layout.plan([upsert(aConfigMap('app'))], memoryFolder({}))).toMatchObject([{ ok: true }]);
+
+    expect(layout.plan([upsert(inOther)], memoryFolder({}))).toMatchObject([
+      { ok: false, error: { code: 'multiple-source-namespaces', message: expect.stringContaining('demo, other') } },
+    ]);
+    expect(layout.recognise(memoryFolder({})).kind).toBe('refused');
+  });
+});
+
+describe('14: sensitive objects, planned for a writer that encrypts', () => {
+  const secret = (name: string): string => `apiVersion: v1\nkind: Secret\nmetadata: {name: ${name}, namespace: demo}\n`;
+  const steps = (files: FileContents, change: DesiredChange) => {
+    const answer = planOne(change, memoryFolder(files));
+    return answer.ok ? answer.value.map(({ kind, path }) => `${kind} ${path}`) : answer.error.code;
+  };
+
+  it('stay where they are the only document, plain or not, and are never taken for unchanged', () => {
+    expect(steps({ 'x/db.yaml': secret('db') }, upsert(aSecret('db')))).toEqual(['put-document x/db.yaml']);
+    expect(steps({ 'x/db.enc.yaml': `${secret('db')}sops: {mac: x}\n` }, upsert(aSecret('db')))).toEqual([
+      'put-document x/db.enc.yaml',
+    ]);
+  });
+
+  it('move out of a file that holds others', () => {
+    expect(steps({ 'all.yaml': `${secret('db')}---\n${secret('other')}` }, upsert(aSecret('db')))).toEqual([
+      'put-document demo/secrets/db.sops.yaml',
+      'drop-document all.yaml',
+    ]);
+  });
+
+  it('stay put in a file of several encrypted ones, which only goes as a whole', () => {
+    const files = { 'all.yaml': `${secret('db')}sops: {mac: x}\n---\n${secret('b')}sops: {mac: x}\n` };
+
+    expect(steps(files, upsert(aSecret('db')))).toBe('unsafe');
+    expect(steps(files, removal(aSecret('db')))).toBe('unsafe');
+    const both = layoutFor().plan([removal(aSecret('db')), removal(aSecret('b'))], memoryFolder(files));
+    expect(both.map(({ ok: isPlanned }) => isPlanned)).toEqual([true, true]);
+  });
+
+  it('a plain object is not written into a file that is named as encrypted', () => {
+    const files = { 'app.sops.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: demo}\n' };
+
+    expect(steps(files, upsert(aConfigMap('app')))).toBe('missing-sops-key');
+  });
+});
+
+it('3.6: finalizers that live objects lost leave Git with the next edit', async () => {
+  const file = (finalizers: string): string =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: app\n  namespace: demo\n${finalizers}data:\n  colour: blue\n`;
+  const before = { 'a.yaml': file('  finalizers: [mine.test/a, theirs.test/b]\n') };
+  const object = aConfigMap('app');
+
+  expect(await write(before, [upsert(object)])).toEqual(before);
+  expect(await write(before, [upsert(withEcho(object, { finalizers: ['mine.test/a', 'new.test/c'] }))])).toEqual({
+    'a.yaml': file('  finalizers: [mine.test/a]\n'),
+  });
+});
+
+it('FC-PLC-3, FC-PLC-4: kinds of one name in two groups, and one name in two namespaces, are told apart', async () => {
+  const cluster = (group: string): KubeObject => ({
+    apiVersion: `${group}/v1`,
+    kind: 'Cluster',
+    metadata: { name: 'main', namespace: 'demo' },
+  });
+  const type = (group: string) => ({ group, version: 'v1', resource: 'clusters', kind: 'Cluster', namespaced: true });
+  const change = (group: string): DesiredChange => {
+    const object = cluster(group);
+    return { kind: 'upsert', ref: refTo(object, type(group)), object, sensitive: false };
+  };
+  const written = await write({}, [change('db.example.test'), change('fleet.example.test')]);
+  expect(Object.keys(written)).toEqual([
+    'demo/db.example.test/clusters/main.yaml',
+    'demo/fleet.example.test/clusters/main.yaml',
+  ]);
+
+  const gone: DesiredChange = {
+    kind: 'delete',
+    ref: refTo(cluster('db.example.test'), type('db.example.test')),
+  };
+  expect(Object.keys(await write(written, [gone]))).toEqual(['demo/fleet.example.test/clusters/main.yaml']);
+  const elsewhere = upsert(aConfigMap({ name: 'main', namespace: 'elsewhere' }));
+  expect(Object.keys(await write(written, [elsewhere]))).toContain('elsewhere/configmaps/main.yaml');
+});
+
+it('FC-PLC-1, FC-PLC-2: objects at encoded and at cut paths are found again', async () => {
+  const long = `${'n'.repeat(252)}`;
+  const objects = ['aux', 'a:b', 'team.', `${long}1`, `${long}2`].map((name) => aConfigMap(name));
+  const written = await write({}, objects.map(upsert));
+
+  expect(Object.keys(written).length).toBe(5);
+  for (const path of Object.keys(written)) expect(path).not.toMatch(/[:*?"<>|\\]/);
+  const again = layoutFor().plan(objects.map(upsert), memoryFolder(written));
+  expect(again).toEqual(objects.map(() => ({ ok: true, value: [] })));
+});
+
+it('FC-PLC-5: the same resource twice refuses the folder, in whatever version, and names both files', () => {
+  const web = (version: string): string =>
+    `apiVersion: apps/${version}\nkind: Deployment\nmetadata: {name: web, namespace: demo}\n`;
+
+  expect(layoutFor().recognise(memoryFolder({ 'a.yaml': web('v1'), 'b/c.yaml': web('v1beta1') }))).toMatchObject({
+    kind: 'refused',
+    refusals: [{ code: 'duplicate-identity', path: 'b/c.yaml', message: expect.stringContaining('a.yaml') }],
+  });
+});
+
+it('1.2: another version of the same resource is a match, and its apiVersion a value like any other', async () => {
+  const before = {
+    'a.yaml': 'apiVersion: apps/v1beta1 # soon v1\nkind: Deployment\nmetadata: {name: web, namespace: demo}\n',
+  };
+  const object: KubeObject = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace: 'demo' },
+  };
+
+  expect(await write(before, [upsert(object)])).toEqual({ 'a.yaml': before['a.yaml'].replace('v1beta1', 'v1') });
+});
+
+it('FC-SEC-2: paths that leave the folder, links and submodules are refused by name', () => {
+  const link = { content: '/etc/passwd', mode: 'symlink' as const };
+  const folder = memoryFolder({ 'x.yaml': link, sub: { content: '0'.repeat(40), mode: 'submodule' as const } });
+  const recognition = layoutFor().recognise(folder);
+
+  expect(recognition.kind === 'refused' && recognition.refusals.map(({ code, path }) => [code, path])).toEqual([
+    ['foreign-submodule', 'sub'],
+    ['foreign-symlink', 'x.yaml'],
+  ]);
 });
