@@ -11,6 +11,7 @@ import {
   inOrder,
   modified,
   type Answer,
+  type Reply,
 } from './api-stub.fixture.js';
 import { eventually, follow } from './following.fixture.js';
 
@@ -144,6 +145,32 @@ describe('FC-WCH-3: a version too old', () => {
     const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     expect(pauses.slice(1).map((ms, rung) => ms >= 2_000 * 2 ** rung)).toEqual([true, true, true]);
   });
+});
+
+it('FC-WCH-3: an expiry after a healthy while is a first one again: the set is replayed at once', async () => {
+  const clock = fakeClock();
+  const replies: Reply[] = [];
+  await using stub = await apiStub((reply) => void replies.push(reply.say(endMark('9'))));
+  await using following = follow(stub.url, { clock, sharesClock: true });
+  const waitedMs: number[] = [];
+  for (const livedMs of [0, 70_000, 0]) {
+    await following.until('streaming');
+    await clock.advance(livedMs);
+    const at = clock.now().getTime();
+    replies.at(-1)?.say(expired).end();
+    let isThere = false;
+    const again = following.until('snapshot-begin').then(() => (isThere = true));
+    for (let turn = 0; !isThere && turn < 500; turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      // Time stands still for whoever goes at once.
+      if (turn > 50) await clock.advance(500);
+    }
+    await again;
+    waitedMs.push(clock.now().getTime() - at);
+  }
+
+  expect(waitedMs.slice(0, 2)).toEqual([0, 0]);
+  expect(waitedMs[2]).toBeGreaterThanOrEqual(2_000);
 });
 
 describe('a cursor the server does not take is dropped, so that it cannot hold a stream for ever', () => {
