@@ -83,7 +83,10 @@ class Builder {
     for (const generator of located.generators) {
       const object = this.generate(generator, located, blame);
       // Refused for its hash, it has a name nobody can tell.
-      if (!generator.hasHash) objects.push(object);
+      if (generator.hasHash) continue;
+      if (objects.some((other) => isKnownAs(other, object.identity)))
+        blame(fault('render-failed', `ConfigMap ${object.identity.name} of a generator is there already`));
+      objects.push(object);
     }
     const kept = located.patches.reduce(
       (left, patch) => applyPatch(left, patch, this.patchContext(located, blame)),
@@ -243,6 +246,13 @@ function moveTo(object: BuiltObject, namespace: string): void {
     object.identity = { ...identity, namespace };
     object.namespaces.push(namespace);
   }
+}
+
+/** Under any namespace it had on the way: kustomize remembers them all. */
+function isKnownAs({ identity, namespaces }: BuiltObject, wanted: DocumentIdentity): boolean {
+  const { group, version, kind, name, namespace = 'default' } = wanted;
+  const isSameType = identity.group === group && identity.version === version && identity.kind === kind;
+  return isSameType && identity.name === name && namespaces.some((each) => (each ?? 'default') === namespace);
 }
 
 /** Kustomize holds no namespace and `default` for the same. */

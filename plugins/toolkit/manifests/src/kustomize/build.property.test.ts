@@ -1,0 +1,120 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { memoryFolder } from '@gitops-reverser/kernel-testing';
+import { identifyDocuments } from '@gitops-reverser/toolkit-yaml';
+import { FolderCache } from '../folder-reader.js';
+import { buildStructure } from './build.js';
+import { KustomizeTree } from './tree.js';
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+if (!hasKubectl) console.warn('SKIPPED: no kubectl on the path; builds are compared with nothing');
+
+const clusterTypes = [
+  'v1 PersistentVolume',
+  'rbac.authorization.k8s.io/v1 ClusterRole',
+  'storage.k8s.io/v1 StorageClass',
+];
+const types = [
+  'v1 ConfigMap',
+  'apps/v1 Deployment',
+  'v1 Service',
+  'example.com/v1 Widget',
+  'v1 Namespace',
+  ...clusterTypes,
+];
+const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
+const namespace = fc.constantFrom('n1', 'n2', 'default');
+
+const manifest = fc
+  .record({ type: fc.constantFrom(...types), name, namespace: fc.option(namespace, { freq: 4 }) })
+  .map(({ type, name: own, namespace: stated }) => {
+    const [apiVersion = '', kind = ''] = type.split(' ');
+    const isNamespaced = kind !== 'Namespace' && !clusterTypes.includes(type);
+    const where = isNamespaced && stated !== null ? `\n  namespace: ${stated}` : '';
+    return `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata:\n  name: ${own}${where}\n`;
+  });
+const patch = fc.record({
+  text: manifest,
+  change: fc.constantFrom('$patch: delete\n', 'extra: 1\n'),
+  target: fc.option(fc.constantFrom('{kind: ConfigMap, name: a}', '{kind: Deployment}', '{namespace: n1}')),
+});
+const directory = fc.record({
+  files: fc.array(fc.array(manifest, { minLength: 1, maxLength: 2 }), { maxLength: 2 }),
+  namespace: fc.option(namespace),
+  bases: fc.subarray([1, 2]),
+  patch: fc.option(patch, { freq: 3 }),
+  generator: fc.option(fc.record({ name, namespace: fc.option(namespace) }), { freq: 3 }),
+});
+
+/** Three directories of which each may build those after it. */
+const repository = fc.tuple(directory, directory, directory).map((directories) => {
+  const files: Record<string, string> = {};
+  directories.forEach((each, at) => {
+    const resources = each.files.map((documents, index) => {
+      files[`d${at}/f${index}.yaml`] = documents.join('---\n');
+      return `f${index}.yaml`;
+    });
+    resources.push(...each.bases.filter((base) => base > at).map((base) => `../d${base}`));
+    const lines = [`resources: [${resources.join(', ')}]`];
+    if (each.namespace !== null) lines.push(`namespace: ${each.namespace}`);
+    if (each.patch !== null) {
+      files[`d${at}/p.yaml`] = each.patch.text + each.patch.change;
+      lines.push(`patches: [{path: p.yaml${each.patch.target === null ? '' : `, target: ${each.patch.target}`}}]`);
+    }
+    if (each.generator !== null) {
+      const where = each.generator.namespace === null ? '' : `namespace: ${each.generator.namespace}, `;
+      const entry = `name: ${each.generator.name}, ${where}literals: [k=v], options: {disableNameSuffixHash: true}`;
+      lines.push(`configMapGenerator: [{${entry}}]`);
+    }
+    files[`d${at}/kustomization.yaml`] = `${lines.join('\n')}\n`;
+  });
+  return files;
+});
+
+/** Names of what kustomize builds, or undefined when it refuses. */
+function kustomize(files: Readonly<Record<string, string>>): readonly string[] | undefined {
+  const root = mkdtempSync(join(tmpdir(), 'kustomize-'));
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    const run = spawnSync('kubectl', ['kustomize', join(root, 'd0')]);
+    if (run.status !== 0) return undefined;
+    const documents = identifyDocuments(run.stdout);
+    if (!documents.ok) throw new Error(documents.error.message);
+    return documents.value
+      .flatMap(({ identity }) => identity ?? [])
+      .map(({ apiVersion, kind, namespace: where = '', name: own }) => `${apiVersion} ${kind} ${where}/${own}`)
+      .sort();
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+function ours(files: Readonly<Record<string, string>>): readonly string[] | undefined {
+  const tree = new KustomizeTree(memoryFolder(files), new FolderCache().file);
+  const root = tree.kustomizationAt('d0');
+  if (root === undefined) throw new Error('no root');
+  const { objects, features } = buildStructure(tree, root);
+  if (features.length > 0) return undefined;
+  return objects
+    .map(({ identity: { group, version, kind, namespace: where = '', name: own } }) => {
+      return `${group === '' ? version : `${group}/${version}`} ${kind} ${where}/${own}`;
+    })
+    .sort();
+}
+
+(hasKubectl ? describe : describe.skip)('the structure of a build', () => {
+  it('has the objects kustomize builds, and is refused when kustomize refuses', () => {
+    fc.assert(
+      fc.property(repository, (files) => {
+        expect(ours(files)).toEqual(kustomize(files));
+      }),
+      { numRuns: 60 },
+    );
+  }, 120_000);
+});
