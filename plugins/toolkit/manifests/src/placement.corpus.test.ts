@@ -57,7 +57,7 @@ function fileOf({ group, version = 'v1', resource, name, namespace, path }: Desc
 }
 
 const isThere = existsSync(table);
-if (!isThere) console.warn(`SKIPPED: no corpus at ${corpus}; set CORPUS_DIR to run the suite placement`);
+if (!isThere) process.stderr.write(`SKIPPED: no corpus at ${corpus}; set CORPUS_DIR to run the suite placement\n`);
 
 (isThere ? describe : describe.skip)('corpus suite placement', () => {
   const parsed = isThere ? parseDocuments(readFileSync(table)) : undefined;

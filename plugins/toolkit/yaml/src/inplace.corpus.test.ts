@@ -35,7 +35,7 @@ function open(text: string): SplitText {
 }
 
 const isThere = existsSync(join(corpus, 'index.yaml'));
-if (!isThere) console.warn(`SKIPPED: no corpus at ${corpus}; set CORPUS_DIR to run the suite ${suite}`);
+if (!isThere) process.stderr.write(`SKIPPED: no corpus at ${corpus}; set CORPUS_DIR to run the suite ${suite}\n`);
 
 (isThere ? describe : describe.skip)(`corpus suite ${suite}`, () => {
   const cases = isThere ? casesOf(suite).filter(({ verdict }) => verdict !== 'unsure') : [];

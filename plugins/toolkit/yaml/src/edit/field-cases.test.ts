@@ -15,6 +15,7 @@ function read(text: string, index = 0): JsonObject {
   return structuredClone(document.value) as JsonObject;
 }
 
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the shapes are those of the literals beside
 type Change = (object: Record<string, any>) => void;
 
 /** The file after `change` to what one document means; a second pass must change nothing. */

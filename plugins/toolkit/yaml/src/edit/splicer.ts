@@ -216,8 +216,9 @@ class Splicer {
     // Behind another dash there is no line of its own to insert before.
     if (!this.isFirstOnLine(first.start) && (!staying.has(0) || pairs[0] !== 0)) throw unspliceable;
     items.forEach((_, gitAt) => {
-      if (!staying.has(gitAt))
-        out.push({ start: this.itemStart(node, gitAt), end: this.itemEnd(node, gitAt), text: '' });
+      if (staying.has(gitAt)) return;
+      const before = gitAt === 0 ? 0 : this.itemEnd(node, gitAt - 1);
+      this.remove(this.itemStart(node, gitAt), this.itemEnd(node, gitAt), before, out);
     });
     let at = this.itemStart(node, 0);
     pairs.forEach((gitAt, liveAt) => {

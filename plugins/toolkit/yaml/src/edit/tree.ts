@@ -210,7 +210,7 @@ class TreeReader {
     const first = /^(?:[ ]*\r?\n)*([ ]*)[^ \r\n]/.exec(token.source);
     const column = first?.[1]?.length;
     const isKept = header.source.includes('+');
-    const end = isKept ? tokenEnd : bodyStart + withoutBlankEnd(token.source, column ?? 0);
+    const end = isKept ? blankEnd : bodyStart + withoutBlankEnd(token.source, column ?? 0);
     return {
       ...{ kind: 'block', start, end, style, isTagged, headerStart: header.offset, headerEnd, bodyStart, blankEnd },
       ...{ column: hasIndicator ? undefined : column, hasIndicator, value },
