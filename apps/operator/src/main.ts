@@ -109,9 +109,13 @@ async function start(configuration: Configuration, configFolder: string): Promis
       return 2;
     }
     logger.error({ reason: reasonOf(error), err: error }, 'operator cannot run');
-    return reasonOf(error).startsWith('KubeConfig') || reasonOf(error) === 'NoControlCluster' ? 2 : 1;
+    return isToBeChanged(reasonOf(error)) ? 2 : 1;
   }
 }
+
+/** What no restart cures. */
+const isToBeChanged = (reason: string): boolean =>
+  reason.startsWith('KubeConfig') || ['NoControlCluster', 'CrdOutdated', 'CertificateUnreadable'].includes(reason);
 
 /** CF-1: every effective value and where it came from. None of them is a secret. */
 function logSettings(

@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ReverserError, type Clock, type Logger, type Redactor } from '@gitops-reverser/kernel-api';
+import { ReverserError, type Clock, type Logger, type Redactor, type Runtime } from '@gitops-reverser/kernel-api';
 import { openKernel, type Kernel } from '@gitops-reverser/kernel-core';
-import { createRuntime } from '@gitops-reverser/kernel-pipeline';
-import { startReconcilers } from '@gitops-reverser/crd-reconcilers';
+import { createRuntime, type RuntimeLimits } from '@gitops-reverser/kernel-pipeline';
+import { startReconcilers, type RunningReconcilers } from '@gitops-reverser/crd-reconcilers';
 import {
   inClusterCredentials,
   loadTrustedKubeconfig,
@@ -18,6 +18,7 @@ import type { Configuration } from './config/configuration.js';
 import { startHealthServer } from './http/health-server.js';
 import { startMetricsServer } from './http/metrics-server.js';
 import { fingerprint, selfSigned, type Certificate } from './http/self-signed.js';
+import { installedCrds } from './installed-crds.js';
 import { metricsAccess } from './metrics-access.js';
 import { BUILT_IN, pluginEntries } from './plugins.js';
 import { createRepositories } from './repositories.js';
@@ -33,6 +34,8 @@ export interface RunOptions {
   readonly redactor: Redactor;
   /** Aborted when the process is asked to stop. */
   readonly signal: AbortSignal;
+  /** Other bounds and paces of the river than those that suit production. */
+  readonly limits?: Partial<RuntimeLimits>;
 }
 
 /** Share of the grace that publishing may take; the rest is for letting go. */
@@ -50,32 +53,82 @@ export async function run(options: RunOptions): Promise<void> {
   const metrics = createMetrics({ logger });
   await using connection = openKubeConnection({ credentials, clock });
   await using cache = await cacheFolder(settings.gitCacheDir);
+  const crds = installedCrds(connection, clock, logger);
+  let reconcilers: RunningReconcilers | undefined;
+  await using health = await startHealthServer(settings.healthBindAddress, [
+    { name: 'crds', check: crds.missing },
+    { name: 'caches', check: () => (reconcilers === undefined ? 'not started' : reconcilers.missing()) },
+  ]);
+  await using metricsServer = await serveMetrics(options, metrics, connection);
   const kernel = await startKernel(options, metrics);
-  const limits = {
-    queueItems: settings.branchWorkerQueueSize,
-    bufferBytes: settings.branchBufferMaxBytes,
-    replays: settings.replayConcurrency,
-    sensitiveResources: settings.additionalSensitiveResources,
-  };
+  const limits = { ...limitsOf(configuration), ...options.limits };
   const runtime = createRuntime({ scopes: kernel.scopes, clock, logger, metrics, limits });
+  try {
+    logger.info(
+      {
+        version: VERSION,
+        commit: COMMIT,
+        server: connection.server,
+        healthPort: health?.port,
+        metricsPort: metricsServer?.port,
+      },
+      'operator started',
+    );
+    // Before anything is decided: a field that an old CRD prunes may be one that permits less.
+    await crds.ready(signal);
+    if (!signal.aborted)
+      reconcilers = decide(options, { connection, credentials, kernel, runtime, cacheDir: cache.path });
+    await aborted(signal);
+    logger.info({ graceMs: settings.shutdownGraceMs }, 'stopping');
+    health?.leave();
+  } finally {
+    // The order of the river: no more decisions, then no more changes, then what is there goes out, then connections.
+    kernel.beforeClose('reconcilers', async () => reconcilers?.stop());
+    kernel.beforeClose('branches', () => runtime.close(settings.shutdownGraceMs * PUBLISH_SHARE));
+    kernel.beforeClose('connections', async () => reconcilers?.disconnect());
+    await kernel.close(settings.shutdownGraceMs);
+  }
+}
+
+const limitsOf = ({ settings }: Configuration): Partial<RuntimeLimits> => ({
+  queueItems: settings.branchWorkerQueueSize,
+  bufferBytes: settings.branchBufferMaxBytes,
+  replays: settings.replayConcurrency,
+  sensitiveResources: settings.additionalSensitiveResources,
+});
+
+interface Decisions {
+  readonly connection: KubeConnection;
+  readonly credentials: KubeCredentials;
+  readonly kernel: Kernel;
+  readonly runtime: Runtime;
+  readonly cacheDir: string;
+}
+
+/** Starts the reconcilers on everything they need. */
+function decide(
+  { configuration, clock, logger, redactor }: RunOptions,
+  { connection, credentials, kernel, runtime, cacheDir }: Decisions,
+): RunningReconcilers {
+  const { settings, podNamespace, podName } = configuration;
+  const checks = targetChecks(settings.additionalSensitiveResources);
   const repositories = createRepositories({
     clock,
     logger: logger.child({ component: 'git' }),
-    redactor: options.redactor,
+    redactor,
     version: VERSION,
-    cacheDir: cache.path,
+    cacheDir,
     allowHttp: settings.insecureAllowGitHttp,
   });
-  const checks = targetChecks(settings.additionalSensitiveResources);
-  const reconcilers = startReconcilers({
+  return startReconcilers({
     connection,
     localCredentials: credentials,
     runtime,
     repositories,
     clock,
     logger,
-    operatorNamespace: configuration.podNamespace,
-    instance: configuration.podName,
+    operatorNamespace: podNamespace,
+    instance: podName,
     allowGitHttp: settings.insecureAllowGitHttp,
     kubeconfigPolicy: {
       allowExec: settings.insecureKubeconfigExec,
@@ -86,33 +139,10 @@ export async function run(options: RunOptions): Promise<void> {
     generatedFilters: checks.generatedFilters,
     encryptionProviders: served(kernel, 'writer'),
     dialects: served(kernel, 'source'),
-    redact: (text) => options.redactor.redact(text),
+    redact: (text) => redactor.redact(text),
     isSensitive: checks.isSensitive,
     validateTarget: checks.problems,
   });
-  await using health = await startHealthServer(settings.healthBindAddress, [
-    { name: 'caches', check: reconcilers.missing },
-  ]);
-  await using metricsServer = await serveMetrics(options, metrics, connection);
-  logger.info(
-    {
-      version: VERSION,
-      commit: COMMIT,
-      server: connection.server,
-      healthPort: health?.port,
-      metricsPort: metricsServer?.port,
-    },
-    'operator started',
-  );
-
-  await aborted(signal);
-  logger.info({ graceMs: settings.shutdownGraceMs }, 'stopping');
-  health?.leave();
-  // The order of the river: no more decisions, then no more changes, then what is there goes out, then connections.
-  kernel.beforeClose('reconcilers', () => reconcilers.stop());
-  kernel.beforeClose('branches', () => runtime.close(settings.shutdownGraceMs * PUBLISH_SHARE));
-  kernel.beforeClose('connections', () => reconcilers.disconnect());
-  await kernel.close(settings.shutdownGraceMs);
 }
 
 async function localCredentials(kubeconfig: string, clock: Clock): Promise<KubeCredentials> {
