@@ -73,21 +73,25 @@ export interface RunningSource extends AsyncDisposable {
   readonly clock: FakeClock;
   readonly logger: FakeLogger;
   readonly source: ReturnType<typeof createKubernetesSource>;
-  /** The first surface that is so; time passes meanwhile. */
-  surface(holds: (surface: Surface) => boolean): Promise<Surface>;
+  /** The first surface that is so; time passes meanwhile, slowly where the test measures it. */
+  surface(holds: (surface: Surface) => boolean, pace?: 'slow'): Promise<Surface>;
   /** Lets time pass while real sockets keep up. */
   pass(ms: number): Promise<void>;
-  eventually(holds: () => boolean): Promise<void>;
+  eventually(holds: () => boolean, pace?: 'slow'): Promise<void>;
 }
 
 const STEP_MS = 500;
 
 export async function runSource(
   server: string,
-  options: { readonly locality?: 'local' | 'remote'; readonly token?: string; readonly sharesClock?: true } = {},
+  options: {
+    readonly locality?: 'local' | 'remote';
+    readonly token?: string;
+    readonly sharesClock?: true;
+    readonly clock?: FakeClock;
+  } = {},
 ): Promise<RunningSource> {
-  const { locality = 'local', sharesClock, token = 'stub-token' } = options;
-  const clock = fakeClock();
+  const { locality = 'local', sharesClock, token = 'stub-token', clock = fakeClock() } = options;
   const logger = fakeLogger();
   const connection = connectTo(server, { token, ...(sharesClock === true ? { clock } : {}) });
   const source = createKubernetesSource({
@@ -104,15 +108,19 @@ export async function runSource(
     for await (const surface of source.surface(stop.signal)) latest = surface;
   })();
   await source.start?.(stop.signal);
-  const tick = (): Promise<void> => clock.advance(STEP_MS);
+  const quick = (): Promise<void> => clock.advance(STEP_MS);
+  const slow = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    await clock.advance(STEP_MS / 5);
+  };
   return {
     clock,
     logger,
     source,
-    async surface(holds) {
+    async surface(holds, pace) {
       await whileTicking(
         eventually(() => latest !== undefined && holds(latest)),
-        tick,
+        pace === 'slow' ? slow : quick,
         `a surface where ${holds.toString()}; last: ${JSON.stringify(latest?.reach)}`,
       );
       return latest as Surface;
@@ -123,7 +131,7 @@ export async function runSource(
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     },
-    eventually: (holds) => whileTicking(eventually(holds), tick, holds.toString()),
+    eventually: (holds, pace) => whileTicking(eventually(holds), pace === 'slow' ? slow : quick, holds.toString()),
     async [Symbol.asyncDispose]() {
       stop.abort();
       await source[Symbol.asyncDispose]?.();

@@ -70,7 +70,9 @@ export interface Following extends AsyncDisposable {
 
 const MOMENT_MS = 40;
 const STEP_MS = 250;
-const SOON_MS = 4;
+// Real sockets need real time: whatever is under way comes before time moves, and between two steps of it.
+const SOON_MS = 15;
+const BREATH_MS = 3;
 
 /** Follows one collection of a server until disposed of; then the stream must end within a second. */
 export function follow(server: string, options: FollowOptions = {}): Following {
@@ -92,7 +94,13 @@ export function follow(server: string, options: FollowOptions = {}): Following {
     },
     options.from as Cursor | undefined,
   );
-  const tick = options.sharesClock === true ? undefined : (): Promise<void> => clock.advance(STEP_MS);
+  const tick =
+    options.sharesClock === true
+      ? undefined
+      : async (): Promise<void> => {
+          await new Promise((resolve) => setTimeout(resolve, BREATH_MS));
+          await clock.advance(STEP_MS);
+        };
   const events = stream.events(stop.signal);
   let pending: Promise<SourceEvent | undefined> | undefined;
   const ask = (): Promise<SourceEvent | undefined> =>

@@ -26,7 +26,7 @@ describe('changes of definitions ask for a scan', () => {
     served = { ...withCrds, 'example.test/v1': ['widgets'] };
     const at = running.clock.now().getTime();
     watch?.say(added('widgets.example.test', '21'));
-    const surface = await running.surface(({ types }) => types.some(({ type }) => type.resource === 'widgets'));
+    const surface = await running.surface(({ types }) => types.some(({ type }) => type.resource === 'widgets'), 'slow');
 
     expect(running.clock.now().getTime() - at).toBeLessThanOrEqual(2_000);
     expect(verdicts(surface)).toContain('example.test/widgets followable');
@@ -51,10 +51,10 @@ describe('changes of definitions ask for a scan', () => {
     const before = scans(stub);
     const at = running.clock.now().getTime();
     watch?.say(added('widgets.example.test', '21'));
-    await running.eventually(() => scans(stub) > before);
+    await running.eventually(() => scans(stub) > before, 'slow');
 
     served = { ...withCrds, 'example.test/v1': ['widgets'] };
-    await running.surface(({ types }) => types.some(({ type }) => type.resource === 'widgets'));
+    await running.surface(({ types }) => types.some(({ type }) => type.resource === 'widgets'), 'slow');
 
     expect(running.clock.now().getTime() - at).toBeLessThan(5_000);
   });
