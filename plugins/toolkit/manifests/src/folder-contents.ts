@@ -32,6 +32,12 @@ export function lookUp(table: DocumentTable, key: string): FolderDocument | unde
   return table.changes.has(key) ? table.changes.get(key) : table.base.get(key);
 }
 
+function countOf({ base, changes }: DocumentTable): number {
+  let count = base.size;
+  for (const [key, document] of changes) count += Number(document !== undefined) - Number(base.has(key));
+  return count;
+}
+
 export interface ContentsParts {
   readonly issues: readonly Issue[];
   readonly entries: readonly FolderEntry[];
@@ -64,12 +70,21 @@ export class ReadContents implements FolderContents {
     return (this.inOrder ??= this.listDocuments());
   }
 
+  /** Some document, which is not editable, lost its key to another or took it from one. */
+  get hasRivals(): boolean {
+    let count = 0;
+    for (const { documents } of this.entries) count += documents.length;
+    return count !== countOf(this.table);
+  }
+
   private listDocuments(): readonly FolderDocument[] {
     const { table } = this;
     if (table.changes.size === 0) return [...table.base.values()];
-    return this.entries.flatMap(({ documents }) =>
-      documents.filter((document) => lookUp(table, documentKey(document.identity)) === document),
-    );
+    const all: FolderDocument[] = [];
+    for (const { documents } of this.entries) for (const document of documents) all.push(document);
+    // As many documents as keys: nobody lost to anybody.
+    if (all.length === countOf(table)) return all;
+    return all.filter((document) => lookUp(table, documentKey(document.identity)) === document);
   }
 
   get kustomizations(): readonly string[] {

@@ -294,7 +294,20 @@ describe('the cache', () => {
           expect(brief(derived)).toEqual(brief(whole));
         }
       }),
-      { numRuns: 150 },
+      {
+        numRuns: 150,
+        examples: [
+          [
+            [
+              [
+                ['a/c.yaml', `${settings}data: &d {}\n`],
+                ['z.sops.yaml', settings],
+              ],
+              [['a/c.yaml', null]],
+            ],
+          ],
+        ],
+      },
     );
   });
 

@@ -121,7 +121,8 @@ const mostChanges = 256;
  * when there are many changes or anything that one entry alone cannot settle: issues, duplicates, another ignore file.
  */
 function readChanges(last: ReadContents, folder: FolderView, cache: FolderCache): ReadContents | undefined {
-  if (last.issues.length > 0) return undefined;
+  // When one of two rivals goes, the other may have to take its place.
+  if (last.issues.length > 0 || last.hasRivals) return undefined;
   const difference = compareEntries(last.entries, folder.files());
   if (difference === undefined) return undefined;
   const changes = new Map(last.table.changes);
@@ -129,7 +130,6 @@ function readChanges(last: ReadContents, folder: FolderView, cache: FolderCache)
   for (const { documents } of difference.removed)
     for (const document of documents) {
       const key = documentKey(document.identity);
-      // Of two with one key, one not editable, the other may have to take its place.
       if (lookUp(table, key) !== document) return undefined;
       changes.set(key, undefined);
     }

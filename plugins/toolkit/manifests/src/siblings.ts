@@ -21,10 +21,13 @@ export type SiblingSearch = (ref: ObjectRef) => SiblingPlace | undefined;
 interface Sibling {
   readonly group: string;
   readonly kind: string;
+  readonly type: string;
   readonly namespace: string | undefined;
   readonly name: string;
   readonly directory: string;
-  readonly fileName: string;
+  readonly stem: string;
+  readonly isYml: boolean;
+  readonly isSole: boolean;
 }
 interface Candidate {
   readonly step: SiblingStep;
@@ -44,9 +47,9 @@ interface Convention extends Omit<SiblingPlace, 'path'> {
  * another namespace. `bareNamespace`: what documents without a namespace stand for.
  */
 export function searchSiblings(documents: readonly FolderDocument[], bareNamespace?: string): SiblingSearch {
-  const all = documents.map((document) => toSibling(document, bareNamespace));
-  const evidence = all.filter((_, at) => documents[at]?.siblings === 1);
-  const byType = groupBy(evidence, ({ group, kind }) => `${group}/${kind}`);
+  const all = documents.map((document) => siblingOf(document, bareNamespace));
+  const evidence = all.filter(({ isSole }) => isSole);
+  const byType = groupBy(evidence, ({ type }) => type);
   const byNamespace = groupBy(evidence, ({ namespace }) => namespace ?? '');
   const owners = new DirectoryOwners(all);
   const known = new Map<string, Convention | undefined>();
@@ -64,13 +67,34 @@ export function searchSiblings(documents: readonly FolderDocument[], bareNamespa
   };
 }
 
-function toSibling({ identity, path }: FolderDocument, bareNamespace: string | undefined): Sibling {
+/** Documents live on from one folder to the next. */
+const knownSiblings = new WeakMap<FolderDocument, Sibling>();
+
+function siblingOf(document: FolderDocument, bareNamespace: string | undefined): Sibling {
+  if (bareNamespace !== undefined) return toSibling(document, bareNamespace);
+  let sibling = knownSiblings.get(document);
+  if (sibling === undefined) knownSiblings.set(document, (sibling = toSibling(document, undefined)));
+  return sibling;
+}
+
+function toSibling({ identity, path, siblings }: FolderDocument, bareNamespace: string | undefined): Sibling {
   const { group, kind, name } = identity;
   const slash = path.lastIndexOf('/');
   const mayBeBare = identity.namespace === undefined && builtInType(group, kind)?.namespaced !== false;
   const namespace = mayBeBare ? bareNamespace : identity.namespace;
   const directory = slash === -1 ? '' : path.slice(0, slash);
-  return { group, kind, namespace, name, directory, fileName: path.slice(slash + 1) };
+  const fileName = path.slice(slash + 1);
+  return {
+    group,
+    kind,
+    type: `${group}/${kind}`,
+    namespace,
+    name,
+    directory,
+    stem: fileName.replace(/\.ya?ml$/, ''),
+    isYml: fileName.endsWith('.yml'),
+    isSole: siblings === 1,
+  };
 }
 
 function find(ref: ObjectRef, cohort: readonly Sibling[], neighbours: readonly Sibling[]): Candidate | undefined {
@@ -82,7 +106,7 @@ function find(ref: ObjectRef, cohort: readonly Sibling[], neighbours: readonly S
   if (cohort.length > 0) return byShape(ref, cohort);
   if (neighbours.length === 0) return undefined;
   const directory = onlyOne(neighbours.map((each) => each.directory));
-  const typeCount = new Set(neighbours.map(({ group, kind }) => `${group}/${kind}`)).size;
+  const typeCount = new Set(neighbours.map(({ type }) => type)).size;
   if (directory !== undefined && typeCount >= 2) return { step: 'c', directory, ownFrom: 0, evidence: neighbours };
   const parent = onlyOne(neighbours.map(parentOfTypeDirectory));
   // Documents where we would put them ourselves show no other convention: what was written first must not bend what comes next.
@@ -148,12 +172,12 @@ function toConvention(
   if (candidate === undefined) return undefined;
   const { step, directory, ownFrom, evidence } = candidate;
   const asIs: Encode = (value) => value;
+  const type = `${ref.group}/${ref.kind}`;
   const fits = patterns.filter((pattern) =>
     evidence.every((each) => {
-      const stem = each.fileName.replace(/\.ya?ml$/, '');
-      const isOfType = each.group === ref.group && each.kind === ref.kind;
+      const isOfType = each.type === type;
       const resource = isOfType ? ref.resource : (builtInType(each.group, each.kind)?.resource ?? '\0');
-      return stem === pattern(each, resource, encodePathValue) || stem === pattern(each, resource, asIs);
+      return each.stem === pattern(each, resource, encodePathValue) || each.stem === pattern(each, resource, asIs);
     }),
   );
   const [only, second] = fits;
@@ -165,7 +189,7 @@ function toConvention(
       isForeign: owners.isForeign(directory, ref.namespace, ownFrom),
     },
     pattern: only === undefined || second !== undefined ? byName : only,
-    extension: evidence.every(({ fileName }) => fileName.endsWith('.yml')) ? '.yml' : '.yaml',
+    extension: evidence.every(({ isYml }) => isYml) ? '.yml' : '.yaml',
   };
 }
 
@@ -177,8 +201,11 @@ class DirectoryOwners {
   private readonly ownerByDirectory = new Map<string, string | typeof several>();
 
   constructor(documents: readonly Sibling[]) {
-    for (const { namespace, directory } of documents) {
-      if (namespace === undefined) continue;
+    let last: Sibling | undefined;
+    for (const document of documents) {
+      const { namespace, directory } = document;
+      if (namespace === undefined || (last?.namespace === namespace && last.directory === directory)) continue;
+      last = document;
       this.namespaces.add(namespace);
       for (const above of withParents(directory)) {
         const owner = this.ownerByDirectory.get(above);
