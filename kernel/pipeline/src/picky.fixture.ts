@@ -77,6 +77,12 @@ function layout(picky: Picky): Layout {
             code: 'unplaceable-edit',
             message: `${change.ref.name}: expected a place, found none; change it`,
           });
+        if (data['skip'] !== undefined)
+          return refuse({
+            code: 'non-editable',
+            message: `${change.ref.name}: expected a document without anchors, found one; edit it in Git`,
+            skip: true,
+          });
         if (data['escape'] === undefined) return answer;
         return { ok: true, value: answer.value.map((step) => ({ ...step, path: String(data['escape']) })) };
       });

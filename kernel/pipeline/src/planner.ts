@@ -80,7 +80,7 @@ interface Written {
   readonly refused: ReadonlyMap<string, Refusal>;
 }
 
-/** A live window is one intention: one refused object refuses it, except that what cannot be encrypted is left out. */
+/** A live window is one intention: one refused object refuses it; what cannot be encrypted, or is skipped, is left out. */
 async function planWindow(attempt: Attempt, write: WindowWrite): Promise<Planned> {
   const { planning, lane } = attempt;
   const mayRemove = removesOnEvent(lane.pruneOf(write.prune));
@@ -97,7 +97,7 @@ async function planWindow(attempt: Attempt, write: WindowWrite): Promise<Planned
   const written = await writeChanges(
     attempt,
     changes,
-    (change) => change.desired.kind === 'upsert' && change.desired.sensitive,
+    ({ desired }, refusal) => refusal.skip === true || (desired.kind === 'upsert' && desired.sensitive),
   );
   if ('whole' in written) return { kind: 'refused', refused: written.whole };
 
@@ -169,7 +169,7 @@ const keyOf = (ref: ObjectRef): string => `${ref.group}/${ref.resource}/${ref.na
 async function writeChanges(
   attempt: Attempt,
   changes: readonly Change[],
-  mayLeaveOut: (change: Change) => boolean,
+  mayLeaveOut: (change: Change, refusal: Refusal) => boolean,
 ): Promise<Written | { readonly whole: ReadonlyMap<string, Refusal> }> {
   const { planning, lane, layout, folder, onto, signal, slices } = attempt;
   const leftOut = new Map<string, Refusal>();
@@ -199,7 +199,11 @@ async function writeChanges(
     for (const [key, refusal] of rendered?.refused ?? []) refused.set(key, refusal);
     if (rendered !== undefined && refused.size === 0) return { files: rendered.files, steps, refused: leftOut };
     const isWhole =
-      reductions >= REDUCTIONS || current.some((change) => refused.has(change.refKey) && !mayLeaveOut(change));
+      reductions >= REDUCTIONS ||
+      current.some((change) => {
+        const refusal = refused.get(change.refKey);
+        return refusal !== undefined && !mayLeaveOut(change, refusal);
+      });
     if (isWhole) return { whole: new Map([...leftOut, ...refused]) };
     for (const [key, refusal] of refused) leftOut.set(key, refusal);
   }

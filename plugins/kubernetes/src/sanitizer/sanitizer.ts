@@ -1,5 +1,7 @@
 import {
+  echoOf,
   ReverserError,
+  withEcho,
   type GeneratedSelection,
   type JsonObject,
   type JsonValue,
@@ -8,7 +10,7 @@ import {
   type Sanitized,
   type Sanitizer,
 } from '@gitops-reverser/kernel-api';
-import { isMap } from './json.js';
+import { isList, isMap } from './json.js';
 import { applyKindRules } from './kinds.js';
 import { desiredMetadata, withoutNullTimestamps } from './metadata.js';
 import { provenance } from './provenance.js';
@@ -28,7 +30,8 @@ export function createSanitizer(options: SanitizerOptions): Sanitizer {
       requireIdentity(object);
       const desired = desiredObject(object, type);
       const filter = provenance(object, type, desired, selection, options.defaultObjectExclusions);
-      return filter === undefined ? { kind: 'keep', object: desired as KubeObject } : { kind: 'drop', reason: filter };
+      if (filter !== undefined) return { kind: 'drop', reason: filter };
+      return { kind: 'keep', object: withEcho(desired as KubeObject, { finalizers: finalizersOf(object) }) };
     },
   };
 }
@@ -40,6 +43,13 @@ function desiredObject(object: KubeObject, type: ResourceType): JsonObject {
     fields.push([key, key === 'metadata' ? desiredMetadata(object, type) : withoutNullTimestamps(value)]);
   }
   return applyKindRules(Object.fromEntries(fields), object, type);
+}
+
+/** Never written, but what Git holds of them may stay while it is live. What was sanitized before says so itself. */
+function finalizersOf(object: KubeObject): readonly string[] {
+  const live = object.metadata['finalizers'];
+  if (isList(live)) return live.filter((item): item is string => typeof item === 'string');
+  return echoOf(object)?.finalizers ?? [];
 }
 
 function requireIdentity(object: KubeObject): void {
