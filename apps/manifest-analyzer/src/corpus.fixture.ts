@@ -53,7 +53,7 @@ export function readYaml(path: string): JsonValue {
 /** Runs a suite of the corpus, or says loudly that there is none. What we answer differently on purpose wins. */
 export function describeSuite(suite: string, run: (each: CorpusCase) => void): void {
   const isThere = existsSync(at('index.yaml'));
-  if (!isThere) console.warn(`SKIPPED: no corpus at ${corpus}; set CORPUS_DIR to run the suite ${suite}`);
+  if (!isThere) process.stderr.write(`SKIPPED: no corpus at ${corpus}; set CORPUS_DIR to run the suite ${suite}\n`);
   (isThere ? describe : describe.skip)(`corpus suite ${suite}`, () => {
     const index = isThere ? (readYaml(at('index.yaml')) as unknown as { cases: readonly CorpusCase[] }).cases : [];
     const cases = index.filter((each) => each.suite === suite);

@@ -39,7 +39,7 @@ export function* listDirectory(root: string, submodules = submodulesOf(root)): G
   }
 }
 
-function checkRoot(root: string): void {
+export function checkRoot(root: string): void {
   let isDirectory: boolean;
   try {
     isDirectory = statSync(root).isDirectory();
@@ -131,6 +131,7 @@ function lookUp(root: string, path: string): RepositoryEntry | undefined {
     const stat = lstatSync(at, { throwIfNoEntry: false });
     const isLast = index === parts.length - 1;
     if (isLast ? stat?.isFile() !== true : stat?.isDirectory() !== true) return undefined;
+    if (!isLast && isRepository(Buffer.from(at))) return undefined;
   }
   return { path, mode: 'file', read: () => readRegularFile(Buffer.from(at), path) };
 }

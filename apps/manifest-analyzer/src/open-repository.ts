@@ -7,7 +7,7 @@ import {
   resolveEntry,
 } from '@gitops-reverser/toolkit-manifests';
 import { limits } from '@gitops-reverser/toolkit-yaml';
-import { enclosingRepository, fileLookup, listDirectory, submodulesOf } from './directory.js';
+import { checkRoot, enclosingRepository, fileLookup, listDirectory, submodulesOf } from './directory.js';
 import { Repository, type RepositoryEntry } from './repository.js';
 import { ScanFailed, type Entry, type Source } from './source.js';
 
@@ -38,6 +38,7 @@ export async function openFolder(
   folder: string,
   options: ScanOptions,
 ): Promise<{ readonly repository: Repository; readonly path: string }> {
+  checkRoot(folder);
   const { root, path } = enclosingRepository(folder);
   if (path === '.') return { repository: await openDirectory(folder, options), path };
   const prefix = `${path}/`;

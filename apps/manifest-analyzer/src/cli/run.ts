@@ -74,9 +74,9 @@ const encode = (report: FolderReport | RepoReport, format: 'json' | 'yaml'): str
   format === 'json' ? toJSON(report) : toYAML(report);
 
 /** From this many entries on, somebody waits. */
-const longScan = 5_000;
+const longScan = 10_000;
 
-/** A line for every five thousand, none for a small folder. */
+/** A line for every ten thousand, none for a small folder. */
 function progressTo(stderr: Writable): (progress: ScanProgress) => void {
   let isLong = false;
   return ({ stage, done, total }) => {

@@ -3,7 +3,6 @@ import type { Candidate, FolderReport, RepoReport } from '../report.js';
 
 /** Names come from strangers: nothing in them may steer a terminal. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what it is about
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });

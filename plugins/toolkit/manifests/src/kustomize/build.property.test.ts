@@ -10,7 +10,7 @@ import { buildStructure } from './build.js';
 import { KustomizeTree } from './tree.js';
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-if (!hasKubectl) console.warn('SKIPPED: no kubectl on the path; builds are compared with nothing');
+if (!hasKubectl) process.stderr.write('SKIPPED: no kubectl on the path; builds are compared with nothing\n');
 
 const clusterTypes = [
   'v1 PersistentVolume',

@@ -8,7 +8,13 @@ import { applyPatch } from './patches.js';
 import { resolveEntry, type KustomizeTree, type LocatedKustomization } from './tree.js';
 
 /** Chapter 20, 8.2. */
-const limits = { files: 2_000, objects: 20_000, depth: 32 } as const;
+const limits = {
+  files: 2_000,
+  objects: 20_000,
+  depth: 32,
+  /** Objects looked at by patches, generators and entries: what ten seconds are for a real render, in the same on every machine. */
+  steps: 5_000_000,
+} as const;
 
 /** An entry and the kustomization that holds it: who else writes a field of an object. */
 export interface Override<E> {
@@ -66,6 +72,9 @@ class Builder {
   readonly inputs = new Set<string>();
   private readonly tree: KustomizeTree;
   private objectCount = 0;
+  private visits = 0;
+  private steps = 0;
+  private readonly blamed = new Set<string>();
 
   constructor(tree: KustomizeTree) {
     this.tree = tree;
@@ -74,6 +83,10 @@ class Builder {
   kustomization(located: LocatedKustomization, above: readonly string[]): BuiltObject[] {
     const { path, directory } = located;
     const blame = (feature: KustomizeFeature): void => {
+      // One of a kind is enough: a long list of mistakes is no longer a report.
+      const kind = `${path}\n${feature.code}\n${feature.solvable}`;
+      if (this.blamed.has(kind)) return;
+      this.blamed.add(kind);
       this.features.push({ path, feature });
     };
     if (!this.enter(path, blame)) return [];
@@ -84,6 +97,7 @@ class Builder {
       const object = this.generate(generator, located, blame);
       // Refused for its hash, it has a name nobody can tell.
       if (generator.hasHash) continue;
+      if (!this.spend(objects.length, blame)) break;
       if (objects.some((other) => isKnownAs(other, object.identity)))
         blame(fault('render-failed', `ConfigMap ${object.identity.name} of a generator is there already`));
       objects.push(object);
@@ -96,11 +110,18 @@ class Builder {
     return kept;
   }
 
-  /** Counts a file. */
+  /** Counts a file each time it is reached: few files can name each other in more ways than anybody can follow. */
   private enter(path: string, blame: (feature: KustomizeFeature) => void): boolean {
     this.files.add(path);
-    if (this.files.size <= limits.files) return true;
-    if (this.files.size === limits.files + 1) blame(unsupported('render-limit', `more than ${limits.files} files`));
+    this.visits += 1;
+    if (this.visits === limits.files + 1) blame(unsupported('render-limit', `more than ${limits.files} files`));
+    return this.visits <= limits.files;
+  }
+
+  private spend(steps: number, blame: (feature: KustomizeFeature) => void): boolean {
+    this.steps += steps;
+    if (this.steps <= limits.steps) return true;
+    blame(unsupported('render-limit', `more than ${limits.steps} steps`));
     return false;
   }
 
@@ -185,6 +206,7 @@ class Builder {
   private patchContext({ directory }: LocatedKustomization, blame: (feature: KustomizeFeature) => void) {
     return {
       blame,
+      spend: (steps: number) => this.spend(steps, blame),
       open: (entry: string) => {
         const path = resolveEntry(directory, entry);
         const file = path === undefined ? undefined : this.tree.file(path);
@@ -201,6 +223,7 @@ class Builder {
     { path, namespace, images, replicas }: LocatedKustomization,
     blame: (feature: KustomizeFeature) => void,
   ): void {
+    if (!this.spend(objects.length * (1 + images.length + replicas.length), blame)) return;
     for (const object of objects) {
       if (namespace !== undefined) moveTo(object, namespace);
       for (const entry of replicas)

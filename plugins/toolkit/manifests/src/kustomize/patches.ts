@@ -8,11 +8,17 @@ import { isFields } from './shapes.js';
 
 export interface PatchContext {
   readonly blame: (feature: KustomizeFeature) => void;
+  /** False when too much was done already. */
+  readonly spend: (steps: number) => boolean;
   readonly open: (entry: string) => FolderFile | undefined;
 }
 
 /** What a patch file does to names: it may remove objects. Whatever it says of fields is checked for directives alone. */
-export function applyPatch(objects: BuiltObject[], patch: PatchFile, { blame, open }: PatchContext): BuiltObject[] {
+export function applyPatch(
+  objects: BuiltObject[],
+  patch: PatchFile,
+  { blame, open, spend }: PatchContext,
+): BuiltObject[] {
   const file = open(patch.path);
   if (file === undefined) {
     blame(fault('patches-outside-tree', `patch ${patch.path} is no file of the repository`));
@@ -26,6 +32,7 @@ export function applyPatch(objects: BuiltObject[], patch: PatchFile, { blame, op
   let left = objects;
   for (const document of parsed.value) {
     if (document.state === 'empty') continue;
+    if (!spend(left.length)) return left;
     if (document.state === 'read' && Array.isArray(document.value)) blame(unsupported('patches-json6902'));
     else if (document.state === 'read' && isFields(document.value))
       left = applyMerge(left, document.value, patch, blame);
@@ -43,9 +50,11 @@ function applyMerge(
   if (typeof value['sops'] === 'object') blame(fault('render-failed', `patch ${path} is encrypted`));
   if (hasUnknownDirective(value)) blame(fault('render-failed', `patch ${path} holds an unknown directive`));
   const isRemoval = value['$patch'] === 'delete';
-  const matches = target === undefined ? matchesOf(objects, value) : selected(objects, target, isRemoval, blame);
-  if (target === undefined && matches.length === 0) blame(fault('render-failed', `patch ${path} matches no object`));
-  return isRemoval ? objects.filter((object) => !matches.includes(object)) : objects;
+  const matches = new Set(
+    target === undefined ? matchesOf(objects, value) : selected(objects, target, isRemoval, blame),
+  );
+  if (target === undefined && matches.size === 0) blame(fault('render-failed', `patch ${path} matches no object`));
+  return isRemoval ? objects.filter((object) => !matches.has(object)) : objects;
 }
 
 function matchesOf(objects: readonly BuiltObject[], patch: JsonObject): readonly BuiltObject[] {
