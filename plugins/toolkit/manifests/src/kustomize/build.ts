@@ -56,12 +56,18 @@ export interface KustomizeBuild {
 /** Without these nothing can be said about the objects. */
 const blinding = new Set(['unparseable', 'render-failed', 'render-limit']);
 
+const ofRenders = new Set(['render-failed', 'render-limit']);
+
 /** Follows the graph of a root as kustomize does and keeps names only. Reads local files the graph names, nothing else. */
 export function buildStructure(tree: KustomizeTree, root: LocatedKustomization): KustomizeBuild {
   const builder = new Builder(tree);
   const objects = builder.kustomization(root, []);
-  const { features, files, inputs, resourceFiles } = builder;
-  const isBlind = features.some(({ feature }) => blinding.has(feature.code));
+  const { files, inputs, resourceFiles } = builder;
+  const isBlind = builder.features.some(({ feature }) => blinding.has(feature.code));
+  // What is refused for its features is not rendered: how that would have ended says nothing.
+  const features = builder.features.some(({ feature }) => !ofRenders.has(feature.code))
+    ? builder.features.filter(({ feature }) => !ofRenders.has(feature.code))
+    : builder.features;
   return { root, objects: isBlind ? [] : objects, files, inputs, resourceFiles, features };
 }
 

@@ -211,6 +211,12 @@ describe('what is held against a folder', () => {
     expect(folder.issues.filter((issue) => issue.code === 'unsupported-kustomize')).not.toEqual([]);
   });
 
+  it('does not tell how a render ends that nobody would start', () => {
+    const folder = read({ 'kustomization.yaml': 'namePrefix: a-\nresources: [missing.yaml]' });
+
+    expect(codes(folder)).toEqual(['namePrefix']);
+  });
+
   it('names a base outside the folder at the root that reaches it', () => {
     const folder = read(
       {
