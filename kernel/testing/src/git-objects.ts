@@ -19,8 +19,6 @@ export interface MemoryCommit {
   readonly message: string;
 }
 
-export const EMPTY_TREE_ID = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
-
 const MODES: Readonly<Record<FileMode | 'tree', string>> = {
   file: '100644',
   executable: '100755',

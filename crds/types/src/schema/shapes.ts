@@ -22,8 +22,6 @@ export const grantedRef = (doc: string) =>
       "the object's own namespace",
     ),
   });
-export const namespacedRef = (doc: string) =>
-  object(doc, { name: dnsSubdomain('Name of the object.'), namespace: dnsLabel('Namespace of the object.') });
 export const secretRef = (doc: string, rules: readonly Rule[] = []) =>
   object(
     doc,

@@ -29,13 +29,24 @@ describe('credentials', () => {
 
   it.each([
     { why: 'basic', credentials: { kind: 'basic', username: 'ada', password: PASSWORD }, scheme: 'basic' },
-    { why: 'a token as password without a user name (Azure, FC-PSH-10)', credentials: { kind: 'basic', username: '', password: 'only-a-token' }, scheme: 'basic' },
+    {
+      why: 'a token as password without a user name (Azure, FC-PSH-10)',
+      credentials: { kind: 'basic', username: '', password: 'only-a-token' },
+      scheme: 'basic',
+    },
     { why: 'bearer', credentials: { kind: 'bearer', token: 'bearer-token' }, scheme: 'bearer' },
   ] as const)('are sent with the first request: $why', async ({ why, credentials, scheme }) => {
     const name = `credentials-${why.split(' ')[0]}-${scheme}-${why.length}`;
     await bench.host.createRepository(name, {
       ...FILES,
-      access: { anonymous: 'none', accounts: [{ user: 'ada', password: PASSWORD, may: 'write' }, { password: 'only-a-token', may: 'write' }, { bearer: 'bearer-token', may: 'write' }] },
+      access: {
+        anonymous: 'none',
+        accounts: [
+          { user: 'ada', password: PASSWORD, may: 'write' },
+          { password: 'only-a-token', may: 'write' },
+          { bearer: 'bearer-token', may: 'write' },
+        ],
+      },
     });
     const store = bench.open({ url: bench.host.urlOf(name), credentials, allowHttp: true });
 
@@ -43,15 +54,29 @@ describe('credentials', () => {
     const outcome = await store.publish(base, await commitOn(store, tipOf(base), { 'b.yaml': '1\n' }), signal());
 
     expect(outcome.kind).toBe('published');
-    expect(new Set(bench.host.requests({ repository: name }).map(({ authorization, status }) => `${authorization} ${status}`))).toEqual(new Set([`${scheme} 200`]));
+    expect(
+      new Set(
+        bench.host.requests({ repository: name }).map(({ authorization, status }) => `${authorization} ${status}`),
+      ),
+    ).toEqual(new Set([`${scheme} 200`]));
   });
 
   it('FC-PSH-9: are read anew for every session: a rotated secret needs no restart', async () => {
-    await bench.host.createRepository('rotated', { ...FILES, access: { anonymous: 'none', accounts: [{ user: 'ada', password: 'first', may: 'write' }] } });
+    await bench.host.createRepository('rotated', {
+      ...FILES,
+      access: { anonymous: 'none', accounts: [{ user: 'ada', password: 'first', may: 'write' }] },
+    });
     let password = 'first';
-    const store = bench.open({ url: bench.host.urlOf('rotated'), allowHttp: true, credentials: () => Promise.resolve({ kind: 'basic', username: 'ada', password }) });
+    const store = bench.open({
+      url: bench.host.urlOf('rotated'),
+      allowHttp: true,
+      credentials: () => Promise.resolve({ kind: 'basic', username: 'ada', password }),
+    });
     await store.observe(signal());
-    bench.host.setAccess('rotated', { anonymous: 'none', accounts: [{ user: 'ada', password: 'second', may: 'write' }] });
+    bench.host.setAccess('rotated', {
+      anonymous: 'none',
+      accounts: [{ user: 'ada', password: 'second', may: 'write' }],
+    });
 
     const refused = await thrown(store.observe(signal()));
     password = 'second';
@@ -64,7 +89,13 @@ describe('credentials', () => {
     const credentials = { kind: 'basic', username: 'ada', password: 'secret' } as const;
     await bench.host.createRepository('insecure', FILES);
 
-    const open = (given: Parameters<typeof openBranchStore>[0]['credentials']) => openBranchStore({ ...probe, url: bench.host.urlOf('insecure'), branch: 'main', ...(given === undefined ? {} : { credentials: given }) });
+    const open = (given: Parameters<typeof openBranchStore>[0]['credentials']) =>
+      openBranchStore({
+        ...probe,
+        url: bench.host.urlOf('insecure'),
+        branch: 'main',
+        ...(given === undefined ? {} : { credentials: given }),
+      });
 
     expect(() => open(credentials)).toThrow(/plain http/);
     await using late = open(() => Promise.resolve(credentials));
@@ -74,11 +105,20 @@ describe('credentials', () => {
 
   it.each([
     { why: 'none where one is needed', access: { anonymous: 'none' }, reason: 'AuthenticationFailed' },
-    { why: 'a wrong one', access: { anonymous: 'read', accounts: [{ user: 'ada', password: 'other', may: 'write' }] }, credentials: true, reason: 'AuthenticationFailed' },
+    {
+      why: 'a wrong one',
+      access: { anonymous: 'read', accounts: [{ user: 'ada', password: 'other', may: 'write' }] },
+      credentials: true,
+      reason: 'AuthenticationFailed',
+    },
   ] as const)('refused on reading: $why', async ({ why, access, reason, ...rest }) => {
     const name = `refused-${why.length}`;
     await bench.host.createRepository(name, { ...FILES, access });
-    const store = bench.open({ url: bench.host.urlOf(name), allowHttp: true, ...('credentials' in rest ? { credentials: { kind: 'basic', username: 'ada', password: 'secret-of-ada' } } : {}) });
+    const store = bench.open({
+      url: bench.host.urlOf(name),
+      allowHttp: true,
+      ...('credentials' in rest ? { credentials: { kind: 'basic', username: 'ada', password: 'secret-of-ada' } } : {}),
+    });
 
     const error = await thrown(store.observe(signal()));
 
@@ -87,8 +127,15 @@ describe('credentials', () => {
   });
 
   it('that only read are told at the first push, which is not sent', async () => {
-    await bench.host.createRepository('read-only', { ...FILES, access: { anonymous: 'none', accounts: [{ user: 'ada', password: 'secret', may: 'read' }] } });
-    const store = bench.open({ url: bench.host.urlOf('read-only'), allowHttp: true, credentials: { kind: 'basic', username: 'ada', password: 'secret' } });
+    await bench.host.createRepository('read-only', {
+      ...FILES,
+      access: { anonymous: 'none', accounts: [{ user: 'ada', password: 'secret', may: 'read' }] },
+    });
+    const store = bench.open({
+      url: bench.host.urlOf('read-only'),
+      allowHttp: true,
+      credentials: { kind: 'basic', username: 'ada', password: 'secret' },
+    });
     const base = await store.observe(signal());
 
     const error = await thrown(store.publish(base, await commitOn(store, tipOf(base), { 'b.yaml': '1\n' }), signal()));
@@ -102,33 +149,51 @@ describe('credentials', () => {
     const store = bench.open({ url: bench.host.urlOf('public') });
     const base = await store.observe(signal());
 
-    expect((await thrown(store.publish(base, await commitOn(store, tipOf(base), { 'b.yaml': '1\n' }), signal()))).reason).toBe('AuthenticationFailed');
+    expect(
+      (await thrown(store.publish(base, await commitOn(store, tipOf(base), { 'b.yaml': '1\n' }), signal()))).reason,
+    ).toBe('AuthenticationFailed');
   });
 
   it('a repository that is not there is named', async () => {
     const store = bench.open({ url: bench.host.urlOf('never-was') });
 
-    expect(await thrown(store.observe(signal()))).toMatchObject({ reason: 'RepositoryNotFound', message: expect.stringMatching(/never-was\.git: HTTP 404 .*check spec\.url and the Secret$/) as unknown });
+    expect(await thrown(store.observe(signal()))).toMatchObject({
+      reason: 'RepositoryNotFound',
+      message: expect.stringMatching(/never-was\.git: HTTP 404 .*check spec\.url and the Secret$/) as unknown,
+    });
   });
 
   it('a host that does not answer, or does not exist, is a matter of time', async () => {
     const nobody = bench.open({ url: 'http://127.0.0.1:9/x.git' });
     const nowhere = bench.open({ url: 'https://no-such-host.invalid/x.git' });
 
-    expect(await thrown(nobody.observe(signal()))).toMatchObject({ reason: 'RemoteUnavailable', details: { sent: false } });
+    expect(await thrown(nobody.observe(signal()))).toMatchObject({
+      reason: 'RemoteUnavailable',
+      details: { sent: false },
+    });
     expect((await thrown(nowhere.observe(signal()))).reason).toBe('RemoteUnavailable');
   });
 });
 
 describe('FC-SEC-4: secrets in what a remote says', () => {
   const secret = 'pa^ss/w%rd "é"';
-  const forms = [secret, Buffer.from(secret).toString('base64'), Buffer.from(`ada:${secret}`).toString('base64'), encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
+  const forms = [
+    secret,
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(`ada:${secret}`).toString('base64'),
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+  ];
   const said = `https://ada:${encodeURIComponent(secret)}@git.test/x ${forms.join(' | ')} Authorization: Basic ${Buffer.from(`ada:${secret}`).toString('base64')}`;
 
   it.each([400, 401, 403, 404, 413, 429, 500])('HTTP %d', async (status) => {
     const name = `canary-${status}`;
     await bench.host.createRepository(name, FILES);
-    const store = bench.open({ url: bench.host.urlOf(name), allowHttp: true, credentials: { kind: 'basic', username: 'ada', password: secret } });
+    const store = bench.open({
+      url: bench.host.urlOf(name),
+      allowHttp: true,
+      credentials: { kind: 'basic', username: 'ada', password: secret },
+    });
     const base = await store.observe(signal());
     const head = await commitOn(store, tipOf(base), { 'b.yaml': '1\n' });
     await bench.host.inject({ kind: 'answer', status, body: said }, { repository: name, times: 9 });
@@ -143,19 +208,30 @@ describe('FC-SEC-4: secrets in what a remote says', () => {
   it('a hook', async () => {
     const repository = await bench.host.createRepository('canary-hook', FILES);
     await repository.installHook('pre-receive', `cat >&2 <<'X'\n${said}\nX\nexit 1`);
-    const store = bench.open({ url: bench.host.urlOf('canary-hook'), allowHttp: true, credentials: { kind: 'basic', username: 'ada', password: secret } });
+    const store = bench.open({
+      url: bench.host.urlOf('canary-hook'),
+      allowHttp: true,
+      credentials: { kind: 'basic', username: 'ada', password: secret },
+    });
     const base = await store.observe(signal());
 
     const error = await thrown(store.publish(base, await commitOn(store, tipOf(base), { 'b.yaml': '1\n' }), signal()));
 
     for (const form of forms) expect(error.message).not.toContain(form);
-    expect(error).toMatchObject({ reason: 'ProtectedBranch', message: expect.stringContaining('[redacted]') as unknown });
+    expect(error).toMatchObject({
+      reason: 'ProtectedBranch',
+      message: expect.stringContaining('[redacted]') as unknown,
+    });
   });
 });
 
 describe('addresses', () => {
   it.each([
-    { url: 'ssh://git@git.test/a/b.git', reason: 'PluginUnavailable', says: 'asks for SSH, which this build does not speak; use the https address' },
+    {
+      url: 'ssh://git@git.test/a/b.git',
+      reason: 'PluginUnavailable',
+      says: 'asks for SSH, which this build does not speak; use the https address',
+    },
     { url: 'git@git.test:a/b.git', reason: 'PluginUnavailable', says: 'asks for SSH' },
     { url: 'https://u:hunter2@git.test/a', reason: 'UserInfoInURL', says: 'contains credentials; remove them' },
     { url: 'file:///etc/passwd', reason: 'InvalidSpec', says: 'it begins with file://' },
@@ -168,7 +244,23 @@ describe('addresses', () => {
     expect(open).not.toThrow('hunter2');
   });
 
-  it.each(['', 'HEAD', 'refs/heads/x', '-x', 'a..b', 'a@{b', 'a b', 'a.lock', '/a', 'a/', 'a//b', '.a', 'a\u0001', 'a~b', 'a\\b'])('%j is refused as a branch', (branch) => {
+  it.each([
+    '',
+    'HEAD',
+    'refs/heads/x',
+    '-x',
+    'a..b',
+    'a@{b',
+    'a b',
+    'a.lock',
+    '/a',
+    'a/',
+    'a//b',
+    '.a',
+    'a\u0001',
+    'a~b',
+    'a\\b',
+  ])('%j is refused as a branch', (branch) => {
     expect(() => openBranchStore({ ...probe, url: 'https://git.test/a', branch })).toThrow('is no name for a branch');
   });
 });
@@ -180,13 +272,27 @@ describe('probeRemote', () => {
     const dangling = await bench.host.createRepository('probe-dangling', FILES);
     await dangling.git('symbolic-ref', 'HEAD', 'refs/heads/gone');
 
-    expect(await probeRemote({ ...probe, url: bench.host.urlOf('probe-empty') }, signal())).toEqual({ isEmpty: true, hasDefaultBranch: false, defaultBranch: 'trunk' });
-    expect(await probeRemote({ ...probe, url: bench.host.urlOf('probe-filled') }, signal())).toEqual({ isEmpty: false, hasDefaultBranch: true, defaultBranch: 'main' });
-    expect(await probeRemote({ ...probe, url: bench.host.urlOf('probe-dangling') }, signal())).toEqual({ isEmpty: false, hasDefaultBranch: false, defaultBranch: 'gone' });
+    expect(await probeRemote({ ...probe, url: bench.host.urlOf('probe-empty') }, signal())).toEqual({
+      isEmpty: true,
+      hasDefaultBranch: false,
+      defaultBranch: 'trunk',
+    });
+    expect(await probeRemote({ ...probe, url: bench.host.urlOf('probe-filled') }, signal())).toEqual({
+      isEmpty: false,
+      hasDefaultBranch: true,
+      defaultBranch: 'main',
+    });
+    expect(await probeRemote({ ...probe, url: bench.host.urlOf('probe-dangling') }, signal())).toEqual({
+      isEmpty: false,
+      hasDefaultBranch: false,
+      defaultBranch: 'gone',
+    });
   });
 
   it('fails with the reason of its condition', async () => {
-    expect((await thrown(probeRemote({ ...probe, url: bench.host.urlOf('probe-nothing') }, signal()))).reason).toBe('RepositoryNotFound');
+    expect((await thrown(probeRemote({ ...probe, url: bench.host.urlOf('probe-nothing') }, signal()))).reason).toBe(
+      'RepositoryNotFound',
+    );
   });
 });
 
@@ -195,12 +301,20 @@ const relay =
   (act: (request: IncomingMessage, response: ServerResponse) => boolean): RequestListener =>
   (request, response) => {
     if (act(request, response)) return;
-    const headers = Object.entries(request.headers).flatMap(([name, value]) => (value === undefined || name === 'host' || name === 'connection' ? [] : [[name, String(value)] as [string, string]]));
+    const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+      value === undefined || name === 'host' || name === 'connection'
+        ? []
+        : [[name, String(value)] as [string, string]],
+    );
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const hasBody = request.method === 'POST';
-      fetch(`${bench.host.url}${request.url ?? ''}`, { method: request.method ?? 'GET', headers: headers.filter(([name]) => name !== 'content-length'), ...(hasBody ? { body: Buffer.concat(chunks) } : {}) })
+      fetch(`${bench.host.url}${request.url ?? ''}`, {
+        method: request.method ?? 'GET',
+        headers: headers.filter(([name]) => name !== 'content-length'),
+        ...(hasBody ? { body: Buffer.concat(chunks) } : {}),
+      })
         .then(async (answer) => {
           response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
           response.end(Buffer.from(await answer.arrayBuffer()));
@@ -215,7 +329,8 @@ describe('hosting quirks (chapter 40, 4.11)', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      [Symbol.asyncDispose]: () => new Promise((resolve) => (server.closeAllConnections(), server.close(() => resolve()))),
+      [Symbol.asyncDispose]: () =>
+        new Promise((resolve) => (server.closeAllConnections(), server.close(() => resolve()))),
     };
   };
 
@@ -266,13 +381,19 @@ describe('hosting quirks (chapter 40, 4.11)', () => {
 
     const base = await store.observe(signal());
     const large = 'x'.repeat(3_000_000);
-    const head = await commitOn(store, tipOf(base), Object.fromEntries(Array.from({ length: 40 }, (_, nth) => [`${nth}.txt`, `${nth}${large}${Math.random()}`])));
+    const head = await commitOn(
+      store,
+      tipOf(base),
+      Object.fromEntries(Array.from({ length: 40 }, (_, nth) => [`${nth}.txt`, `${nth}${large}${Math.random()}`])),
+    );
     const outcome = await store.publish(base, head, signal());
 
     expect(outcome.kind).toBe('published');
     const requests = bench.host.requests({ repository: 'strict' });
     expect(new Set(requests.map(({ userAgent }) => userAgent))).toEqual(new Set(['git/gitops-reverser-0.1.0']));
-    expect(requests.filter(({ method }) => method === 'POST').map(({ step, contentType }) => `${step} ${contentType}`)).toEqual([
+    expect(
+      requests.filter(({ method }) => method === 'POST').map(({ step, contentType }) => `${step} ${contentType}`),
+    ).toEqual([
       'fetch application/x-git-upload-pack-request',
       'fetch application/x-git-upload-pack-request',
       'push application/x-git-receive-pack-request',
@@ -310,21 +431,34 @@ describe('hosting quirks (chapter 40, 4.11)', () => {
 
     const error = await thrown(store.observe(signal()));
 
-    expect(error).toMatchObject({ reason: 'RepositoryNotFound', message: expect.stringContaining('moved to another host') as unknown });
+    expect(error).toMatchObject({
+      reason: 'RepositoryNotFound',
+      message: expect.stringContaining('moved to another host') as unknown,
+    });
     expect(seen).toEqual([]);
   });
 
   it('gives up a redirect that goes in circles', async () => {
-    await using circle = await serve((request, response) => (request.resume(), response.writeHead(302, { location: request.url ?? '' }).end()));
+    await using circle = await serve(
+      (request, response) => (request.resume(), response.writeHead(302, { location: request.url ?? '' }).end()),
+    );
 
-    expect(await thrown(bench.open({ url: `${circle.url}/x.git` }).observe(signal()))).toMatchObject({ reason: 'RemoteUnavailable', message: expect.stringContaining('more than 5 redirects') as unknown });
+    expect(await thrown(bench.open({ url: `${circle.url}/x.git` }).observe(signal()))).toMatchObject({
+      reason: 'RemoteUnavailable',
+      message: expect.stringContaining('more than 5 redirects') as unknown,
+    });
   });
 
   it.each([
     { why: 'a web page', status: 200, type: 'text/html; charset=utf-8', reason: 'RepositoryNotFound' },
     { why: 'a sign-in page of Azure DevOps', status: 203, type: 'text/html', reason: 'AuthenticationFailed' },
   ])('$why is no repository', async ({ status, type, reason }) => {
-    await using web = await serve((request, response) => (request.resume(), response.writeHead(status, { 'content-type': type }).end('<html>sign in</html>')));
+    await using web = await serve(
+      (request, response) => (
+        request.resume(),
+        response.writeHead(status, { 'content-type': type }).end('<html>sign in</html>')
+      ),
+    );
 
     expect((await thrown(bench.open({ url: `${web.url}/x.git` }).observe(signal()))).reason).toBe(reason);
   });
@@ -344,22 +478,52 @@ describe('hosting quirks (chapter 40, 4.11)', () => {
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const store = bench.open({ url: 'http://git.corp.test/proxied.git', proxy: { url, username: 'p', password: 'proxy-secret' } });
+    const store = bench.open({
+      url: 'http://git.corp.test/proxied.git',
+      proxy: { url, username: 'p', password: 'proxy-secret' },
+    });
 
     const base = await store.observe(signal());
     await store[Symbol.asyncDispose]();
     proxy.close();
 
     expect(base.kind).toBe('branch');
-    expect(new Set(asked)).toEqual(new Set([`git.corp.test:80 Basic ${Buffer.from('p:proxy-secret').toString('base64')}`]));
+    expect(new Set(asked)).toEqual(
+      new Set([`git.corp.test:80 Basic ${Buffer.from('p:proxy-secret').toString('base64')}`]),
+    );
   });
 
   describe('TLS', () => {
     it('a certificate is trusted through the given CA alone', async () => {
       await bench.host.createRepository('tls', FILES);
       const [key, cert] = [join(bench.dir, 'key.pem'), join(bench.dir, 'cert.pem')];
-      execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert], { stdio: 'pipe' });
-      const server = createHttps({ key: readFileSync(key), cert: readFileSync(cert) }, relay(() => false));
+      execFileSync(
+        'openssl',
+        [
+          'req',
+          '-x509',
+          '-newkey',
+          'ec',
+          '-pkeyopt',
+          'ec_paramgen_curve:prime256v1',
+          '-nodes',
+          '-days',
+          '2',
+          '-subj',
+          '/CN=127.0.0.1',
+          '-addext',
+          'subjectAltName=IP:127.0.0.1',
+          '-keyout',
+          key,
+          '-out',
+          cert,
+        ],
+        { stdio: 'pipe' },
+      );
+      const server = createHttps(
+        { key: readFileSync(key), cert: readFileSync(cert) },
+        relay(() => false),
+      );
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/tls.git`;
 
@@ -368,7 +532,10 @@ describe('hosting quirks (chapter 40, 4.11)', () => {
       server.closeAllConnections();
       server.close();
 
-      expect(untrusted).toMatchObject({ reason: 'TLSVerificationFailed', message: expect.stringContaining('put the CA that signed it in spec.tls.caRef') as unknown });
+      expect(untrusted).toMatchObject({
+        reason: 'TLSVerificationFailed',
+        message: expect.stringContaining('put the CA that signed it in spec.tls.caRef') as unknown,
+      });
       expect(trusted.kind).toBe('branch');
     });
   });

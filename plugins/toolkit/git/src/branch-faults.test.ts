@@ -24,7 +24,9 @@ const stage = async (options: Partial<BranchStoreOptions> = {}): Promise<Scene> 
   const repository = await bench.host.createRepository(name, { files: { 'a.yaml': 'a: 1\n' } });
   return { name, repository, store: bench.open({ url: bench.host.urlOf(name), ...options }) };
 };
-const thrown = async (acting: Promise<unknown>): Promise<{ reason?: string; message?: string; retry?: string; details?: Record<string, unknown> }> =>
+const thrown = async (
+  acting: Promise<unknown>,
+): Promise<{ reason?: string; message?: string; retry?: string; details?: Record<string, unknown> }> =>
   acting.then(
     (value) => ({ message: `did not fail: ${JSON.stringify(value)}` }),
     (error: unknown) => error as { reason?: string },
@@ -71,7 +73,10 @@ describe('a push whose connection is cut', () => {
     const { name, repository, store } = await stage();
     const base = await store.observe(signal());
     const first = await commitOn(store, tipOf(base), { 'b.yaml': '1\n' });
-    await bench.host.inject({ kind: 'cut', at: 'body', server: 'goes-on', goOnAfterMs: 400 }, { repository: name, on: 'push' });
+    await bench.host.inject(
+      { kind: 'cut', at: 'body', server: 'goes-on', goOnAfterMs: 400 },
+      { repository: name, on: 'push' },
+    );
 
     await thrown(store.publish(base, first, signal()));
     const seen = await store.observe(signal());
@@ -116,7 +121,10 @@ describe('a push whose connection is cut', () => {
 
   it('a fetch cut in the middle leaves nothing half-taken and is made again', async () => {
     const { name, store } = await stage();
-    await bench.host.inject({ kind: 'cut', at: 'answer-body', afterBytes: 100 }, { repository: name, on: 'fetch', skip: 1 });
+    await bench.host.inject(
+      { kind: 'cut', at: 'answer-body', afterBytes: 100 },
+      { repository: name, on: 'fetch', skip: 1 },
+    );
 
     const error = await thrown(store.observe(signal()));
     const base = await store.observe(signal());
@@ -137,7 +145,11 @@ describe('a remote that says no', () => {
     await repository.installHook('pre-receive', 'exit 0');
     const again = await store.publish(base, head, signal());
 
-    expect(error).toMatchObject({ reason: 'ProtectedBranch', retry: 'when-changed', message: expect.stringContaining('pre-receive hook declined; policy: mail domain') as unknown });
+    expect(error).toMatchObject({
+      reason: 'ProtectedBranch',
+      retry: 'when-changed',
+      message: expect.stringContaining('pre-receive hook declined; policy: mail domain') as unknown,
+    });
     expect(again).toEqual({ kind: 'published', commit: head });
   });
 
@@ -150,7 +162,9 @@ describe('a remote that says no', () => {
     await repository.commitFiles('main', { 'theirs.yaml': '1\n' });
     await repository.installHook('pre-receive', 'echo "frozen" >&2; exit 1');
 
-    expect(await thrown(store.publish({ kind: 'branch', commit: warm }, head, signal()))).toMatchObject({ reason: 'ProtectedBranch' });
+    expect(await thrown(store.publish({ kind: 'branch', commit: warm }, head, signal()))).toMatchObject({
+      reason: 'ProtectedBranch',
+    });
   });
 
   it('4.6: a left-over lock is no move: the tip is still ours', async () => {
@@ -162,7 +176,11 @@ describe('a remote that says no', () => {
     const error = await thrown(store.publish(base, head, signal()));
     await rm(`${repository.dir}/refs/heads/main.lock`);
 
-    expect(error).toMatchObject({ reason: 'RemoteUnavailable', retry: 'backoff', message: expect.stringContaining('main.lock') as unknown });
+    expect(error).toMatchObject({
+      reason: 'RemoteUnavailable',
+      retry: 'backoff',
+      message: expect.stringContaining('main.lock') as unknown,
+    });
     expect(await store.publish(base, head, signal())).toEqual({ kind: 'published', commit: head });
   });
 
@@ -176,7 +194,11 @@ describe('a remote that says no', () => {
     const outcome = await store.publish(base, second, signal());
 
     expect(outcome).toEqual({ kind: 'published', commit: second });
-    expect(bench.host.ledger(name).filter((line) => line.startsWith('push '))).toEqual(['push 413', 'push 200', 'push 200']);
+    expect(bench.host.ledger(name).filter((line) => line.startsWith('push '))).toEqual([
+      'push 413',
+      'push 200',
+      'push 200',
+    ]);
     expect((await repository.log('main', { limit: 2 })).map(({ sha }) => sha)).toEqual([second, first]);
   });
 
@@ -193,15 +215,29 @@ describe('a remote that says no', () => {
     const { name, repository, store } = await stage();
     const base = await store.observe(signal());
     const head = await commitOn(store, tipOf(base), { 'b.yaml': '1\n' });
-    await bench.host.inject({ kind: 'answer', status: 200, headers: { 'content-type': 'application/x-git-receive-pack-result' } }, { repository: name, on: 'push' });
+    await bench.host.inject(
+      { kind: 'answer', status: 200, headers: { 'content-type': 'application/x-git-receive-pack-result' } },
+      { repository: name, on: 'push' },
+    );
 
-    expect(await thrown(store.publish(base, head, signal()))).toMatchObject({ reason: 'RemoteRejectedPack', details: { outcome: 'unknown' } });
+    expect(await thrown(store.publish(base, head, signal()))).toMatchObject({
+      reason: 'RemoteRejectedPack',
+      details: { outcome: 'unknown' },
+    });
     expect(await repository.head('main')).toBe(tipOf(base));
   });
 
   it.each([
-    { status: 503, headers: { 'retry-after': '7' }, expected: { reason: 'RemoteUnavailable', details: { retryAfterMs: 7_000 } } },
-    { status: 429, headers: { 'retry-after': '86400' }, expected: { reason: 'RemoteUnavailable', details: { retryAfterMs: 900_000 } } },
+    {
+      status: 503,
+      headers: { 'retry-after': '7' },
+      expected: { reason: 'RemoteUnavailable', details: { retryAfterMs: 7_000 } },
+    },
+    {
+      status: 429,
+      headers: { 'retry-after': '86400' },
+      expected: { reason: 'RemoteUnavailable', details: { retryAfterMs: 900_000 } },
+    },
     { status: 502, headers: {}, expected: { reason: 'RemoteUnavailable', retry: 'backoff' } },
   ])('$status while looking is a matter of time', async ({ status, headers, expected }) => {
     const { name, store } = await stage();
@@ -258,7 +294,10 @@ describe('waiting', () => {
 
     await clock.advance(600_000);
 
-    expect(await looking).toMatchObject({ reason: 'RemoteUnavailable', message: expect.stringContaining('not finished after 10 minutes') as unknown });
+    expect(await looking).toMatchObject({
+      reason: 'RemoteUnavailable',
+      message: expect.stringContaining('not finished after 10 minutes') as unknown,
+    });
     expect(clock.sleeping).toBe(0);
   });
 

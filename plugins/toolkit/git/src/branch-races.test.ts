@@ -20,17 +20,27 @@ describe.each([
   afterAll(() => bench[Symbol.asyncDispose]());
 
   let count = 0;
-  const start = async (): Promise<{ repository: Awaited<ReturnType<Bench['host']['createRepository']>>; store: BranchStore; base: Base & { kind: 'branch' }; name: string }> => {
+  const start = async (): Promise<{
+    repository: Awaited<ReturnType<Bench['host']['createRepository']>>;
+    store: BranchStore;
+    base: Base & { kind: 'branch' };
+    name: string;
+  }> => {
     count += 1;
     const name = `race-${count}`;
-    const repository = await bench.host.createRepository(name, { files: { 'a.yaml': 'a: 1\n', 'ours.yaml': 'o: 1\n' } });
+    const repository = await bench.host.createRepository(name, {
+      files: { 'a.yaml': 'a: 1\n', 'ours.yaml': 'o: 1\n' },
+    });
     const store = bench.open({ url: bench.host.urlOf(name) });
     const base = isWarm ? await warmUp(store) : await store.observe(signal());
     if (base.kind !== 'branch') throw new Error('expected a branch');
     return { repository, store, base, name };
   };
   /** Looks again, makes the same change on what is there, publishes it. */
-  const replay = async (store: BranchStore, files: Readonly<Record<string, string>>): Promise<{ base: Base; head: CommitSha; outcome: unknown }> => {
+  const replay = async (
+    store: BranchStore,
+    files: Readonly<Record<string, string>>,
+  ): Promise<{ base: Base; head: CommitSha; outcome: unknown }> => {
     const base = await store.observe(signal());
     const head = await commitOn(store, tipOf(base), files);
     return { base, head, outcome: await store.publish(base, head, signal()) };
@@ -169,7 +179,10 @@ describe('a branch that does not exist yet', () => {
     const base = await store.observe(signal());
     const head = await commitOn(store, tipOf(base), { 'b.yaml': '1\n' });
 
-    await expect(store.publish(base, head, signal())).rejects.toMatchObject({ reason: 'PushRejected', message: expect.stringContaining("'refs/heads/main' exists; cannot create 'refs/heads/main/live'") as unknown });
+    await expect(store.publish(base, head, signal())).rejects.toMatchObject({
+      reason: 'PushRejected',
+      message: expect.stringContaining("'refs/heads/main' exists; cannot create 'refs/heads/main/live'") as unknown,
+    });
   });
 });
 
@@ -186,7 +199,9 @@ describe('several commits', () => {
     const outcome = await store.publish(base, third, signal());
 
     expect(outcome).toEqual({ kind: 'published', commit: third });
-    expect((await repository.log('main', { limit: 3 })).map(({ sha, subject, files }) => ({ sha, subject, files }))).toEqual([
+    expect(
+      (await repository.log('main', { limit: 3 })).map(({ sha, subject, files }) => ({ sha, subject, files })),
+    ).toEqual([
       { sha: third, subject: 'Three', files: [{ change: 'D', path: 'a.yaml' }] },
       { sha: second, subject: 'Two', files: [{ change: 'A', path: 'b.yaml' }] },
       { sha: first, subject: 'One', files: [{ change: 'M', path: 'a.yaml' }] },

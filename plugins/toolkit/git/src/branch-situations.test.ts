@@ -11,7 +11,11 @@ describe('where a branch starts (chapter 40, 4.7 and 4.8)', () => {
 
   const FILES = { files: { 'a.yaml': 'a: 1\n' } };
   const reasonOf = (error: unknown): string => (error as { reason?: string }).reason ?? String(error);
-  const failure = async (looking: Promise<Base>): Promise<string> => looking.then(JSON.stringify, (error: unknown) => `${reasonOf(error)}: ${(error as Error).message.replace(/^\S+ /, '')}`);
+  const failure = async (looking: Promise<Base>): Promise<string> =>
+    looking.then(
+      JSON.stringify,
+      (error: unknown) => `${reasonOf(error)}: ${(error as Error).message.replace(/^\S+ /, '')}`,
+    );
 
   it('standby: a missing branch starts on the default branch and is created by the first real commit', async () => {
     const repository = await bench.host.createRepository('standby', { ...FILES, defaultBranch: 'trunk' });
@@ -46,7 +50,11 @@ describe('where a branch starts (chapter 40, 4.7 and 4.8)', () => {
     await repository.commitFiles('stable', { 's.yaml': 's: 1\n' }, { from: 'main' });
     const store = bench.open({ url: bench.host.urlOf('named'), branch: 'live', parentBranch: 'stable' });
 
-    expect(await store.observe(signal())).toEqual({ kind: 'parent', branch: 'stable', commit: await repository.head('stable') });
+    expect(await store.observe(signal())).toEqual({
+      kind: 'parent',
+      branch: 'stable',
+      commit: await repository.head('stable'),
+    });
   });
 
   it('once the branch exists its parent is no longer followed', async () => {
@@ -71,7 +79,12 @@ describe('where a branch starts (chapter 40, 4.7 and 4.8)', () => {
   });
 
   it.each([
-    { why: 'its parent is missing', branch: 'live', parent: 'nowhere', says: 'ParentBranchNotFound: branch live cannot start: its parent branch nowhere does not exist; create it, or name another in parentBranch' },
+    {
+      why: 'its parent is missing',
+      branch: 'live',
+      parent: 'nowhere',
+      says: 'ParentBranchNotFound: branch live cannot start: its parent branch nowhere does not exist; create it, or name another in parentBranch',
+    },
     {
       why: 'it is to be its own parent and the repository is not empty',
       branch: 'live',
@@ -94,7 +107,9 @@ describe('where a branch starts (chapter 40, 4.7 and 4.8)', () => {
     await repository.commitFiles('gone', { 'g.yaml': 'g: 1\n' });
     const after = await store.observe(signal());
 
-    expect(before).toBe('DefaultBranchUnresolved: branch live cannot start: the default branch gone does not exist (HEAD is dangling); name a branch in parentBranch, or set the default branch on the host');
+    expect(before).toBe(
+      'DefaultBranchUnresolved: branch live cannot start: the default branch gone does not exist (HEAD is dangling); name a branch in parentBranch, or set the default branch on the host',
+    );
     expect(after).toMatchObject({ kind: 'parent', branch: 'gone' });
   });
 
@@ -103,7 +118,9 @@ describe('where a branch starts (chapter 40, 4.7 and 4.8)', () => {
     await repository.git('update-ref', '--no-deref', 'HEAD', (await repository.head('main')) ?? '');
     const store = bench.open({ url: bench.host.urlOf('detached'), branch: 'live' });
 
-    expect(await failure(store.observe(signal()))).toMatch(/^DefaultBranchUnresolved: branch live cannot start: HEAD is detached and names no branch/);
+    expect(await failure(store.observe(signal()))).toMatch(
+      /^DefaultBranchUnresolved: branch live cannot start: HEAD is detached and names no branch/,
+    );
   });
 
   it('a tag named like the branch is no branch', async () => {
@@ -160,7 +177,9 @@ describe('where a branch starts (chapter 40, 4.7 and 4.8)', () => {
     await bench.host.createRepository('unborn-parent');
     const store = bench.open({ url: bench.host.urlOf('unborn-parent'), branch: 'live', parentBranch: 'base' });
 
-    expect(await failure(store.observe(signal()))).toMatch(/^ParentBranchUnborn: .*the repository is empty and base has no commit/);
+    expect(await failure(store.observe(signal()))).toMatch(
+      /^ParentBranchUnborn: .*the repository is empty and base has no commit/,
+    );
   });
 
   it('an empty repository that gains a ref meanwhile is looked at again', async () => {
@@ -176,20 +195,26 @@ describe('where a branch starts (chapter 40, 4.7 and 4.8)', () => {
   it('4.9: a repository of another object format is refused, with refs and without', async () => {
     const filled = await bench.host.createRepository('sha256', { objectFormat: 'sha256' });
     const tree = (await filled.git('hash-object', '-t', 'tree', '-w', '/dev/null')).trim();
-    const commit = (await filled.git('-c', 'user.name=A', '-c', 'user.email=a@b.cd', 'commit-tree', '-m', 'x', tree)).trim();
+    const commit = (
+      await filled.git('-c', 'user.name=A', '-c', 'user.email=a@b.cd', 'commit-tree', '-m', 'x', tree)
+    ).trim();
     await filled.git('update-ref', 'refs/heads/main', commit);
     await bench.host.createRepository('sha256-empty', { objectFormat: 'sha256' });
 
     for (const name of ['sha256', 'sha256-empty']) {
       const store = bench.open({ url: bench.host.urlOf(name) });
-      expect(await failure(store.observe(signal()))).toMatch(/^UnsupportedObjectFormat: its objects are sha256; only sha1 repositories are supported/);
+      expect(await failure(store.observe(signal()))).toMatch(
+        /^UnsupportedObjectFormat: its objects are sha256; only sha1 repositories are supported/,
+      );
     }
   });
 
   it('4.9: among 5 000 refs only those in question travel', async () => {
     const repository = await bench.host.createRepository('many-refs', FILES);
     const tip = (await repository.head('main')) ?? '';
-    await git(['--git-dir', repository.dir, 'update-ref', '--stdin'], { input: Array.from({ length: 5000 }, (_, nth) => `create refs/heads/topic/${nth} ${tip}\n`).join('') });
+    await git(['--git-dir', repository.dir, 'update-ref', '--stdin'], {
+      input: Array.from({ length: 5000 }, (_, nth) => `create refs/heads/topic/${nth} ${tip}\n`).join(''),
+    });
     const store = bench.open({ url: bench.host.urlOf('many-refs') });
 
     const base = await store.observe(signal());

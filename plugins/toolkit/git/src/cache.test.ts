@@ -23,7 +23,15 @@ const scene = async (files: Readonly<Record<string, string>> = { 'a.yaml': 'a: 1
 };
 const bareOf = (cacheDir: string): string => join(cacheDir, readdirSync(cacheDir)[0] ?? '');
 const fsck = async (cacheDir: string): Promise<string> => {
-  const { exit, stdout, stderr } = await tryGit(['--git-dir', bareOf(cacheDir), 'fsck', '--strict', '--full', '--no-dangling', '--no-progress']);
+  const { exit, stdout, stderr } = await tryGit([
+    '--git-dir',
+    bareOf(cacheDir),
+    'fsck',
+    '--strict',
+    '--full',
+    '--no-dangling',
+    '--no-progress',
+  ]);
   return `${exit.code}${stdout.toString()}${stderr}`.replace(/notice:.*\n/g, '').trim();
 };
 const publish = async (store: BranchStore, files: Readonly<Record<string, string | null>>): Promise<void> => {
@@ -42,7 +50,9 @@ describe('the cache on disk', () => {
     await store[Symbol.asyncDispose]();
 
     expect(await fsck(cacheDir)).toBe('0');
-    expect((await git(['--git-dir', bareOf(cacheDir), 'rev-parse', 'main'])).trim()).toBe(await repository.head('main'));
+    expect((await git(['--git-dir', bareOf(cacheDir), 'rev-parse', 'main'])).trim()).toBe(
+      await repository.head('main'),
+    );
     expect(await git(['--git-dir', bareOf(cacheDir), 'show', 'main:apps/b.yaml'])).toBe('b: 4\n');
     expect(readdirSync(join(bareOf(cacheDir), 'objects/pack')).filter((name) => /tmp|new/.test(name))).toEqual([]);
   });
@@ -67,7 +77,8 @@ describe('the cache on disk', () => {
     await publish(store, { 'apps/b.yaml': 'b: 2\n' });
     await store[Symbol.asyncDispose]();
     const packs = join(bareOf(cacheDir), 'objects/pack');
-    for (const name of readdirSync(packs).filter((file) => file.endsWith('.idx'))) writeFileSync(join(packs, name), readFileSync(join(packs, name)).subarray(0, 500));
+    for (const name of readdirSync(packs).filter((file) => file.endsWith('.idx')))
+      writeFileSync(join(packs, name), readFileSync(join(packs, name)).subarray(0, 500));
     const logger = fakeLogger();
 
     const again = bench.open({ ...options, logger });
@@ -85,13 +96,17 @@ describe('the cache on disk', () => {
     await store.publish(base, await commitOn(store, tipOf(base), { 'apps/b.yaml': 'b: 2\n' }), signal());
     await store[Symbol.asyncDispose]();
     const packs = join(bareOf(cacheDir), 'objects/pack');
-    const [largest = ''] = readdirSync(packs).filter((file) => file.endsWith('.pack')).sort((a, b) => readFileSync(join(packs, b)).length - readFileSync(join(packs, a)).length);
+    const [largest = ''] = readdirSync(packs)
+      .filter((file) => file.endsWith('.pack'))
+      .sort((a, b) => readFileSync(join(packs, b)).length - readFileSync(join(packs, a)).length);
     rmSync(join(packs, largest));
 
     const again = bench.open(options);
     const seen = await again.observe(signal());
 
-    expect([...again.folder(tipOf(seen), '.').files()].map(({ read, path }) => `${path} ${read.length}`)).toHaveLength(2);
+    expect([...again.folder(tipOf(seen), '.').files()].map(({ read, path }) => `${path} ${read.length}`)).toHaveLength(
+      2,
+    );
     for (const file of again.folder(tipOf(seen), '.').files()) expect(file.read().length).toBeGreaterThan(0);
   });
 
@@ -105,7 +120,12 @@ describe('the cache on disk', () => {
     const bytes = readFileSync(path);
     // The header of every object stays; only content is spoiled, which a look at the index cannot tell.
     const blob = (await repository.git('rev-parse', 'main:a.yaml')).trim();
-    const offset = Number((await git(['--git-dir', bareOf(cacheDir), 'verify-pack', '-v', path])).split('\n').find((line) => line.startsWith(blob))?.split(/ +/)[4]);
+    const offset = Number(
+      (await git(['--git-dir', bareOf(cacheDir), 'verify-pack', '-v', path]))
+        .split('\n')
+        .find((line) => line.startsWith(blob))
+        ?.split(/ +/)[4],
+    );
     bytes.fill(0xff, offset + 1, offset + 8);
     writeFileSync(path, bytes);
 
@@ -128,7 +148,8 @@ describe('the cache on disk', () => {
     const oid = await isomorphic.resolveRef({ fs, gitdir, ref: 'refs/heads/main' });
 
     const read = new Map<string, string>();
-    for (const path of await repository.listFiles('main')) read.set(path, Buffer.from((await isomorphic.readBlob({ fs, gitdir, oid, filepath: path })).blob).toString());
+    for (const path of await repository.listFiles('main'))
+      read.set(path, Buffer.from((await isomorphic.readBlob({ fs, gitdir, oid, filepath: path })).blob).toString());
 
     expect(read).toEqual(await repository.readTree('main'));
   });
@@ -139,7 +160,10 @@ describe('the cache on disk', () => {
     await first.observe(signal());
     const second = bench.open(options);
 
-    await expect(second.observe(signal())).rejects.toMatchObject({ reason: 'CacheUnavailable', message: expect.stringContaining('is held by another branch store of this process') as unknown });
+    await expect(second.observe(signal())).rejects.toMatchObject({
+      reason: 'CacheUnavailable',
+      message: expect.stringContaining('is held by another branch store of this process') as unknown,
+    });
 
     await first[Symbol.asyncDispose]();
     expect((await second.observe(signal())).kind).toBe('branch');
@@ -156,18 +180,25 @@ describe('the cache on disk', () => {
   });
 
   it('stays small and whole over many pushes', async () => {
-    const { repository, cacheDir, options } = await scene(Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [`f-${nth}.yaml`, `n: ${nth}\n`])));
+    const { repository, cacheDir, options } = await scene(
+      Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [`f-${nth}.yaml`, `n: ${nth}\n`])),
+    );
     const store = bench.open(options);
     let base = await store.observe(signal());
     for (let nth = 0; nth < 45; nth += 1) {
-      const head = await commitOn(store, tipOf(base), { [`f-${nth % 5}.yaml`]: `n: changed ${nth}\n`, [`new/${nth}.yaml`]: `${nth}\n` });
+      const head = await commitOn(store, tipOf(base), {
+        [`f-${nth % 5}.yaml`]: `n: changed ${nth}\n`,
+        [`new/${nth}.yaml`]: `${nth}\n`,
+      });
       await store.publish(base, head, signal());
       base = { kind: 'branch', commit: head };
     }
     const packs = join(bareOf(cacheDir), 'objects/pack');
     await poll(() => readdirSync(packs).filter((name) => name.endsWith('.pack')).length < 30);
 
-    const read = new Map([...store.folder(tipOf(base), '.').files()].map((file) => [file.path, Buffer.from(file.read()).toString()]));
+    const read = new Map(
+      [...store.folder(tipOf(base), '.').files()].map((file) => [file.path, Buffer.from(file.read()).toString()]),
+    );
     await store[Symbol.asyncDispose]();
 
     expect(read).toEqual(await repository.readTree('main'));
@@ -181,7 +212,12 @@ describe('the cache on disk', () => {
     const { options } = await scene();
     writeFileSync(join(bench.dir, 'a-file'), '');
 
-    await expect(bench.open({ ...options, cacheDir: join(bench.dir, 'a-file') }).observe(signal())).rejects.toMatchObject({ reason: 'CacheUnavailable', message: expect.stringContaining('check --git-cache-dir') as unknown });
+    await expect(
+      bench.open({ ...options, cacheDir: join(bench.dir, 'a-file') }).observe(signal()),
+    ).rejects.toMatchObject({
+      reason: 'CacheUnavailable',
+      message: expect.stringContaining('check --git-cache-dir') as unknown,
+    });
   });
 
   it('holds a large tree and a large file, read from disk where memory would not do', async () => {
@@ -190,7 +226,13 @@ describe('the cache on disk', () => {
     const base = await store.observe(signal());
     // More than a pack may have in memory, and incompressible.
     const large = randomBytes(40 * 1024 * 1024);
-    const changes = new Map<string, Uint8Array>([['large.bin', large], ...Array.from({ length: 10_000 }, (_, nth) => [`ns-${nth % 50}/f-${nth}.yaml`, text(`n: ${nth}\n`)] as [string, Uint8Array])]);
+    const changes = new Map<string, Uint8Array>([
+      ['large.bin', large],
+      ...Array.from(
+        { length: 10_000 },
+        (_, nth) => [`ns-${nth % 50}/f-${nth}.yaml`, text(`n: ${nth}\n`)] as [string, Uint8Array],
+      ),
+    ]);
     const made = await store.commit({ parent: tipOf(base), changes, author, committer, message: 'Large\n' });
     if (made.kind !== 'committed') throw new Error('nothing changed');
     const outcome = await store.publish(base, made.commit, signal());

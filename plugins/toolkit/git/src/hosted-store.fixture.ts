@@ -14,7 +14,11 @@ jest.setTimeout(60_000);
 export const signal = (): AbortSignal => new AbortController().signal;
 
 export const author: Signature = { name: 'Ada Author', email: 'ada@example.com', at: new Date('2026-03-01T10:00:00Z') };
-export const committer: Signature = { name: 'GitOps Reverser', email: 'noreply@configbutler.ai', at: new Date('2026-03-01T10:00:05Z') };
+export const committer: Signature = {
+  name: 'GitOps Reverser',
+  email: 'noreply@configbutler.ai',
+  at: new Date('2026-03-01T10:00:05Z'),
+};
 
 /** Time as it is, for real servers; sleeping is only ever cut short. */
 export const wallClock: BranchStoreOptions['clock'] = {
@@ -43,7 +47,13 @@ export async function openBench(): Promise<Bench> {
     host,
     dir,
     open(options) {
-      const store = openBranchStore({ branch: 'main', version: '0.1.0', clock: wallClock, logger: fakeLogger(), ...options });
+      const store = openBranchStore({
+        branch: 'main',
+        version: '0.1.0',
+        clock: wallClock,
+        logger: fakeLogger(),
+        ...options,
+      });
       stores.push(store);
       return store;
     },
@@ -58,8 +68,15 @@ export async function openBench(): Promise<Bench> {
 export const text = (content: string): Uint8Array => new TextEncoder().encode(content);
 
 /** Commits these files on a base; `null` removes. */
-export async function commitOn(store: BranchStore, parent: CommitSha | undefined, files: Readonly<Record<string, string | null>>, message = 'Change\n'): Promise<CommitSha> {
-  const changes = new Map(Object.entries(files).map(([path, content]) => [path, content === null ? undefined : text(content)]));
+export async function commitOn(
+  store: BranchStore,
+  parent: CommitSha | undefined,
+  files: Readonly<Record<string, string | null>>,
+  message = 'Change\n',
+): Promise<CommitSha> {
+  const changes = new Map(
+    Object.entries(files).map(([path, content]) => [path, content === null ? undefined : text(content)]),
+  );
   const result = await store.commit({ parent, changes, author, committer, message });
   if (result.kind !== 'committed') throw new Error('nothing changed');
   return result.commit;

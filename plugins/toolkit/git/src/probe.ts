@@ -19,7 +19,11 @@ export interface ProbedRemote {
 export async function probeRemote(access: RemoteAccess, signal: AbortSignal): Promise<ProbedRemote> {
   const transport = openTransport(access);
   try {
-    const remote = new RemoteRepository({ transport, agent: agentOf(access.version), maxPackBytes: DEFAULT_MAX_PACK_BYTES });
+    const remote = new RemoteRepository({
+      transport,
+      agent: agentOf(access.version),
+      maxPackBytes: DEFAULT_MAX_PACK_BYTES,
+    });
     await transport.begin(signal);
     const refs = await remote.readRefs({ refs: [] }, signal);
     const isEmpty = refs.isEmpty ?? (await remote.readRefs({ refs: [], isWhole: true }, signal)).isEmpty ?? false;

@@ -18,8 +18,17 @@ export function readAnswer(file: string): RecordedAnswer {
   const raw = readFileSync(join(ROOT, file));
   const end = raw.indexOf('\r\n\r\n');
   const head = raw.toString('latin1', 0, end).split('\r\n');
-  const header = (name: string): string | undefined => head.find((line) => line.toLowerCase().startsWith(`${name}:`))?.slice(name.length + 1).trim();
-  return { status: Number(head[0]?.split(' ')[1]), contentType: header('content-type') ?? '', location: header('location'), body: raw.subarray(end + 4) };
+  const header = (name: string): string | undefined =>
+    head
+      .find((line) => line.toLowerCase().startsWith(`${name}:`))
+      ?.slice(name.length + 1)
+      .trim();
+  return {
+    status: Number(head[0]?.split(' ')[1]),
+    contentType: header('content-type') ?? '',
+    location: header('location'),
+    body: raw.subarray(end + 4),
+  };
 }
 
 /** The body in pieces of `size` bytes: a packet may be split anywhere. */

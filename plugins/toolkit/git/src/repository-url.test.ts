@@ -2,7 +2,10 @@ import { parseRepositoryUrl } from './repository-url.js';
 
 describe('parseRepositoryUrl', () => {
   it.each([
-    { url: 'https://git.test/a/b.git', expected: { scheme: 'https', isScp: false, host: 'git.test', path: '/a/b.git' } },
+    {
+      url: 'https://git.test/a/b.git',
+      expected: { scheme: 'https', isScp: false, host: 'git.test', path: '/a/b.git' },
+    },
     { url: 'https://h:8443/a', expected: { scheme: 'https', isScp: false, host: 'h', port: 8443, path: '/a' } },
     { url: 'HTTP://Git.Test./a', expected: { scheme: 'http', isScp: false, host: 'git.test', path: '/a' } },
     { url: 'ssh://h/a', expected: { scheme: 'ssh', isScp: false, host: 'h', path: '/a' } },
@@ -10,10 +13,16 @@ describe('parseRepositoryUrl', () => {
     { url: 'git@h:a/b.git', expected: { scheme: 'ssh', isScp: true, user: 'git', host: 'h', path: 'a/b.git' } },
     { url: 'user@h:v3/o/p/r', expected: { scheme: 'ssh', isScp: true, user: 'user', host: 'h', path: 'v3/o/p/r' } },
     { url: 'h:a/b', expected: { scheme: 'ssh', isScp: true, host: 'h', path: 'a/b' } },
-    { url: 'https://[2001:DB8::1]:8443/a', expected: { scheme: 'https', isScp: false, host: '2001:db8::1', port: 8443, path: '/a' } },
+    {
+      url: 'https://[2001:DB8::1]:8443/a',
+      expected: { scheme: 'https', isScp: false, host: '2001:db8::1', port: 8443, path: '/a' },
+    },
     { url: 'ssh://git@[::1]/a', expected: { scheme: 'ssh', isScp: false, user: 'git', host: '::1', path: '/a' } },
     { url: 'git@[::1]:a/b', expected: { scheme: 'ssh', isScp: true, user: 'git', host: '::1', path: 'a/b' } },
-    { url: 'https://bücher.example/a', expected: { scheme: 'https', isScp: false, host: 'xn--bcher-kva.example', path: '/a' } },
+    {
+      url: 'https://bücher.example/a',
+      expected: { scheme: 'https', isScp: false, host: 'xn--bcher-kva.example', path: '/a' },
+    },
   ])('FC-NET-4: $url', ({ url, expected }) => {
     expect(parseRepositoryUrl(url)).toEqual(expected);
   });

@@ -32,7 +32,14 @@ export function parseRepositoryUrl(url: string): RepositoryUrl {
   const port = rawPort === undefined || rawPort === '' ? undefined : Number(rawPort);
   if (port !== undefined && (port < 1 || port > 65_535)) throw invalid(`its port is ${port}`);
   checkPath(path);
-  return { scheme, isScp: false, ...(userInfo === undefined || userInfo === '' ? {} : { user: userInfo }), host: hostOf(rawHost), ...(port === undefined ? {} : { port }), path };
+  return {
+    scheme,
+    isScp: false,
+    ...(userInfo === undefined || userInfo === '' ? {} : { user: userInfo }),
+    host: hostOf(rawHost),
+    ...(port === undefined ? {} : { port }),
+    path,
+  };
 }
 
 function parseScp(url: string): RepositoryUrl {
@@ -66,7 +73,8 @@ function hostOf(raw: string): string {
 function checkPath(path: string): void {
   if (path.replace(/\/|\.git$/g, '') === '') throw invalid('its path is empty');
   if (path.startsWith('-')) throw invalid('its path begins with a dash');
-  for (const part of normalizePercent(path).split('/')) if (part === '.' || part === '..') throw invalid('its path contains . or ..');
+  for (const part of normalizePercent(path).split('/'))
+    if (part === '.' || part === '..') throw invalid('its path contains . or ..');
 }
 
 /** Percent-decodes unreserved characters, once. */
@@ -79,6 +87,14 @@ function normalizePercent(path: string): string {
 
 const { redact } = createRedactor();
 const invalid = (found: string): Error =>
-  gitError('InvalidSpec', redact(`the repository address is refused: ${found}; expected https://host/path, ssh://[user@]host[:port]/path or [user@]host:path`));
+  gitError(
+    'InvalidSpec',
+    redact(
+      `the repository address is refused: ${found}; expected https://host/path, ssh://[user@]host[:port]/path or [user@]host:path`,
+    ),
+  );
 const userInfoInUrl = (): Error =>
-  gitError('UserInfoInURL', 'the repository address contains credentials; remove them, put them in a Secret and name it in spec.secretRef');
+  gitError(
+    'UserInfoInURL',
+    'the repository address contains credentials; remove them, put them in a Secret and name it in spec.secretRef',
+  );

@@ -14,7 +14,9 @@ interface Scene {
 }
 
 /** What the contract allows at most (chapter 40, 4.12), and how to get there. */
-const OPERATIONS: Readonly<Record<string, { readonly atMost: number; readonly branch?: string; run(scene: Scene): Promise<void> }>> = {
+const OPERATIONS: Readonly<
+  Record<string, { readonly atMost: number; readonly branch?: string; run(scene: Scene): Promise<void> }>
+> = {
   'first base, branch exists': {
     atMost: 2,
     run: async ({ store }) => void (await store.observe(signal())),
@@ -133,16 +135,19 @@ afterAll(() => bench[Symbol.asyncDispose]());
 describe('the request ledger (chapter 40, 4.12)', () => {
   const measured: Record<string, readonly string[]> = {};
 
-  it.each(Object.entries(OPERATIONS).map(([operation, rest], nth) => ({ operation, nth, ...rest })))('$operation: at most $atMost', async ({ operation, nth, atMost, branch, run }) => {
-    const name = `ledger-${nth}`;
-    const repository = await bench.host.createRepository(name, { files: { 'a.yaml': '1\n' } });
-    const store = bench.open({ url: bench.host.urlOf(name), branch: branch ?? 'main' });
+  it.each(Object.entries(OPERATIONS).map(([operation, rest], nth) => ({ operation, nth, ...rest })))(
+    '$operation: at most $atMost',
+    async ({ operation, nth, atMost, branch, run }) => {
+      const name = `ledger-${nth}`;
+      const repository = await bench.host.createRepository(name, { files: { 'a.yaml': '1\n' } });
+      const store = bench.open({ url: bench.host.urlOf(name), branch: branch ?? 'main' });
 
-    await run({ repository, store, count: () => bench.host.clearRequests() });
+      await run({ repository, store, count: () => bench.host.clearRequests() });
 
-    measured[operation] = bench.host.ledger(name);
-    expect(measured[operation].length).toBeLessThanOrEqual(atMost);
-  });
+      measured[operation] = bench.host.ledger(name);
+      expect(measured[operation].length).toBeLessThanOrEqual(atMost);
+    },
+  );
 
   it('is what was reviewed', () => {
     if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(GOLDEN, `${JSON.stringify(measured, undefined, 2)}\n`);
@@ -162,7 +167,12 @@ describe('the request ledger (chapter 40, 4.12)', () => {
   });
 
   it('4.9: three foreign commits on 200 files cost what changed in them', async () => {
-    const files = Object.fromEntries(Array.from({ length: 200 }, (_, nth) => [`f-${nth}.yaml`, `n: ${nth}\n${'padding '.repeat(20)}${Math.random()}\n`]));
+    const files = Object.fromEntries(
+      Array.from({ length: 200 }, (_, nth) => [
+        `f-${nth}.yaml`,
+        `n: ${nth}\n${'padding '.repeat(20)}${Math.random()}\n`,
+      ]),
+    );
     const repository = await bench.host.createRepository('thin', { files });
     const store = bench.open({ url: bench.host.urlOf('thin') });
     await store.observe(signal());
@@ -177,7 +187,9 @@ describe('the request ledger (chapter 40, 4.12)', () => {
   });
 
   it('FC-PSH-7: one document sends one blob, the trees on its path and one commit', async () => {
-    const files = Object.fromEntries(Array.from({ length: 3_000 }, (_, nth) => [`ns-${nth % 30}/f-${nth}.yaml`, `n: ${nth}\n`]));
+    const files = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, nth) => [`ns-${nth % 30}/f-${nth}.yaml`, `n: ${nth}\n`]),
+    );
     await bench.host.createRepository('small-push', { files });
     const store = bench.open({ url: bench.host.urlOf('small-push') });
     const base = await store.observe(signal());

@@ -25,13 +25,19 @@ describe('encodeCommit', () => {
       GIT_COMMITTER_DATE: '1772359200 +0000',
     };
 
-    const expected = (await git(['--git-dir', dir.path, 'commit-tree', EMPTY_TREE_OID], { env, input: fields.message })).trim();
+    const expected = (
+      await git(['--git-dir', dir.path, 'commit-tree', EMPTY_TREE_OID], { env, input: fields.message })
+    ).trim();
 
     expect(hashObject('commit', encodeCommit(fields))).toBe(expected);
   });
 
   it('3.4: keeps a literal message byte for byte, without a final newline too', () => {
-    expect(encodeCommit({ ...fields, message: '  as typed  ' }).toString().endsWith('\n\n  as typed  ')).toBe(true);
+    expect(
+      encodeCommit({ ...fields, message: '  as typed  ' })
+        .toString()
+        .endsWith('\n\n  as typed  '),
+    ).toBe(true);
   });
 
   it.each([
@@ -61,6 +67,10 @@ describe('parseCommit', () => {
       `tree ${EMPTY_TREE_OID}\nparent ${'1'.repeat(40)}\nparent ${'2'.repeat(40)}\nauthor A <a@b.cd> 1 +0000\ncommitter C <c@d.ef> 1700000000 -0130\ngpgsig -----BEGIN\n parent ${'3'.repeat(40)}\n -----END\n\ntree of life\n`,
     );
 
-    expect(parseCommit('x', data)).toEqual({ tree: EMPTY_TREE_OID, parents: ['1'.repeat(40), '2'.repeat(40)], committedAtSeconds: 1_700_000_000 });
+    expect(parseCommit('x', data)).toEqual({
+      tree: EMPTY_TREE_OID,
+      parents: ['1'.repeat(40), '2'.repeat(40)],
+      committedAtSeconds: 1_700_000_000,
+    });
   });
 });

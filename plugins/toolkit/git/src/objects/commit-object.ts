@@ -32,14 +32,18 @@ export function encodeCommit({ tree, parent, author, committer, message }: Commi
 
 /** The injection boundary: whatever attribution did, these lines hold exactly one identity (chapter 40, 3.5). */
 function identity(role: string, { name, email, at }: Signature): string {
-  for (const [what, value] of [[`${role} name`, name], [`${role} e-mail address`, email]] as const) {
+  for (const [what, value] of [
+    [`${role} name`, name],
+    [`${role} e-mail address`, email],
+  ] as const) {
     if (/[\0-\x1f\x7f<>]/.test(value)) throw malformedCommit(what, 'a control character, < or >');
   }
   // Git strips these from both ends of what it reads back, and fsck asks for a name.
   if (/^[\s.,:;"'\\]*$/.test(name)) throw malformedCommit(`${role} name`, 'nothing but blanks and punctuation');
   if (/\s/.test(email)) throw malformedCommit(`${role} e-mail address`, 'a blank');
   const seconds = Math.floor(at.getTime() / 1000);
-  if (!Number.isSafeInteger(seconds) || seconds < 0) throw malformedCommit(`${role} date`, 'a time outside 1970 and later');
+  if (!Number.isSafeInteger(seconds) || seconds < 0)
+    throw malformedCommit(`${role} date`, 'a time outside 1970 and later');
   return `${name.trim()} <${email}> ${seconds} +0000`;
 }
 

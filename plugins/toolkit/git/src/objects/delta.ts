@@ -10,7 +10,8 @@ export class MalformedData extends Error {
 export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   const from = readSize(delta, 0);
   const to = readSize(delta, from.next);
-  if (from.value !== base.length) throw new MalformedData(`a delta is for ${from.value} bytes, its base has ${base.length}`);
+  if (from.value !== base.length)
+    throw new MalformedData(`a delta is for ${from.value} bytes, its base has ${base.length}`);
   const result = Buffer.allocUnsafe(to.value);
   let at = to.next;
   let filled = 0;
@@ -23,11 +24,13 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
       for (let bit = 0; bit < 4; bit += 1) if ((op & (1 << bit)) !== 0) offset += byteAt(delta, at++) * 2 ** (8 * bit);
       for (let bit = 0; bit < 3; bit += 1) if ((op & (0x10 << bit)) !== 0) size |= byteAt(delta, at++) << (8 * bit);
       if (size === 0) size = 0x1_0000;
-      if (offset + size > base.length || filled + size > result.length) throw new MalformedData('a delta copies from outside its base');
+      if (offset + size > base.length || filled + size > result.length)
+        throw new MalformedData('a delta copies from outside its base');
       base.copy(result, filled, offset, offset + size);
       filled += size;
     } else if (op !== 0) {
-      if (at + op > delta.length || filled + op > result.length) throw new MalformedData('a delta inserts more than it holds');
+      if (at + op > delta.length || filled + op > result.length)
+        throw new MalformedData('a delta inserts more than it holds');
       delta.copy(result, filled, at, at + op);
       at += op;
       filled += op;

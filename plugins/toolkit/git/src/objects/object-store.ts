@@ -25,7 +25,8 @@ export class ObjectStore {
 
   find(oid: Oid): GitObject | undefined {
     const made = this.#made.get(oid);
-    if (made !== undefined) return decodeMade(Buffer.from(made.entry.buffer, made.entry.byteOffset, made.entry.byteLength));
+    if (made !== undefined)
+      return decodeMade(Buffer.from(made.entry.buffer, made.entry.byteOffset, made.entry.byteLength));
     for (const pack of this.#packs) {
       const object = pack.read(oid, this.#cache, (base) => this.find(base));
       if (object !== undefined) return object;
@@ -45,13 +46,22 @@ export class ObjectStore {
     } catch (error) {
       if (!(error instanceof MalformedData)) throw error;
       this.#onMissing();
-      throw gitError('ObjectMissing', `${type} ${oid} cannot be read from the cache: ${error.message}; it is fetched again`, { oid });
+      throw gitError(
+        'ObjectMissing',
+        `${type} ${oid} cannot be read from the cache: ${error.message}; it is fetched again`,
+        { oid },
+      );
     }
     if (found === undefined) {
       this.#onMissing();
       throw gitError('ObjectMissing', `${type} ${oid} is not in the cache; it is fetched again`, { oid });
     }
-    if (found.type !== type) throw gitError('ObjectMissing', `expected ${oid} to be a ${type}, found a ${found.type}; the repository is damaged or names the wrong object`, { oid });
+    if (found.type !== type)
+      throw gitError(
+        'ObjectMissing',
+        `expected ${oid} to be a ${type}, found a ${found.type}; the repository is damaged or names the wrong object`,
+        { oid },
+      );
     return found.data;
   }
 
@@ -68,7 +78,8 @@ export class ObjectStore {
     const made = this.#made.get(oid);
     if (made !== undefined) return { oid, entry: made.entry };
     const object = this.find(oid);
-    if (object === undefined) throw gitError('ObjectMissing', `object ${oid} is not in the cache; it is fetched again`, { oid });
+    if (object === undefined)
+      throw gitError('ObjectMissing', `object ${oid} is not in the cache; it is fetched again`, { oid });
     return { oid, entry: encodeEntry(object.type, object.data) };
   }
 

@@ -96,7 +96,8 @@ export class FileBytes implements PackBytes {
 
   overwrite(offset: number, bytes: Uint8Array): void {
     let written = 0;
-    while (written < bytes.byteLength) written += writeSync(this.#fd, bytes, written, bytes.byteLength - written, offset + written);
+    while (written < bytes.byteLength)
+      written += writeSync(this.#fd, bytes, written, bytes.byteLength - written, offset + written);
   }
 
   truncate(length: number): void {

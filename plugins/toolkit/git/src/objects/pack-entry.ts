@@ -33,7 +33,8 @@ export function packHeader(count: number): Buffer {
 
 /** @throws MalformedData unless this is the start of a version 2 or 3 pack */
 export function parsePackHeader(bytes: Buffer): number {
-  if (bytes.length < PACK_HEADER_BYTES || bytes.toString('latin1', 0, 4) !== 'PACK') throw new MalformedData('not a pack: it does not begin with PACK');
+  if (bytes.length < PACK_HEADER_BYTES || bytes.toString('latin1', 0, 4) !== 'PACK')
+    throw new MalformedData('not a pack: it does not begin with PACK');
   const version = bytes.readUInt32BE(4);
   if (version !== 2 && version !== 3) throw new MalformedData(`a pack of version ${version}; known are 2 and 3`);
   return bytes.readUInt32BE(8);
@@ -105,12 +106,19 @@ export const compressedBound = (size: number): number => size + Math.ceil(size /
 export function inflateEntry(bytes: Buffer, size: number): { readonly data: Buffer; readonly usedBytes: number } {
   try {
     // The one extra byte makes a stream that holds more than it says fail instead of being cut.
-    const answer = inflateSync(bytes, { info: true, chunkSize: Math.max(64, size + 1), maxOutputLength: size + 1 }) as unknown as InflateInfo;
-    if (answer.buffer.length !== size) throw new MalformedData(`a pack entry gave ${answer.buffer.length} bytes of ${size}`);
+    const answer = inflateSync(bytes, {
+      info: true,
+      chunkSize: Math.max(64, size + 1),
+      maxOutputLength: size + 1,
+    }) as unknown as InflateInfo;
+    if (answer.buffer.length !== size)
+      throw new MalformedData(`a pack entry gave ${answer.buffer.length} bytes of ${size}`);
     return { data: answer.buffer, usedBytes: answer.engine.bytesWritten };
   } catch (error) {
     if (error instanceof MalformedData) throw error;
-    throw new MalformedData(`a pack entry cannot be inflated: ${error instanceof Error ? error.message : String(error)}`);
+    throw new MalformedData(
+      `a pack entry cannot be inflated: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

@@ -1,7 +1,14 @@
 import { applyDelta, MalformedData } from './delta.js';
 import type { Oid, ObjectType } from './oid.js';
 import type { PackBytes } from './pack-bytes.js';
-import { compressedBound, inflateEntry, MAX_ENTRY_HEADER_BYTES, PACK_TRAILER_BYTES, parseEntryHeader, type EntryHeader } from './pack-entry.js';
+import {
+  compressedBound,
+  inflateEntry,
+  MAX_ENTRY_HEADER_BYTES,
+  PACK_TRAILER_BYTES,
+  parseEntryHeader,
+  type EntryHeader,
+} from './pack-entry.js';
 import type { PackIndex } from './pack-index.js';
 
 export interface GitObject {
@@ -78,7 +85,9 @@ export class PackFile {
 
   read(oid: Oid, cache: ObjectCache, elsewhere: ReadElsewhere): GitObject | undefined {
     const offset = this.index.offsetOf(oid);
-    return offset === undefined ? undefined : readAt(this.bytes, offset, this.key, cache, (base) => this.read(base, cache, elsewhere) ?? elsewhere(base));
+    return offset === undefined
+      ? undefined
+      : readAt(this.bytes, offset, this.key, cache, (base) => this.read(base, cache, elsewhere) ?? elsewhere(base));
   }
 
   /** The same pack, read from somewhere else. */
@@ -93,7 +102,10 @@ export class PackFile {
 
 export function readEntry(bytes: PackBytes, offset: number): RawEntry {
   const header = parseEntryHeader(bytes.slice(offset, MAX_ENTRY_HEADER_BYTES));
-  const { data, usedBytes } = inflateEntry(bytes.slice(offset + header.headerBytes, compressedBound(header.size)), header.size);
+  const { data, usedBytes } = inflateEntry(
+    bytes.slice(offset + header.headerBytes, compressedBound(header.size)),
+    header.size,
+  );
   return { header, data, entryBytes: header.headerBytes + usedBytes };
 }
 
@@ -102,7 +114,13 @@ export function readEntry(bytes: PackBytes, offset: number): RawEntry {
  *
  * @throws MalformedData when the pack is damaged or a base is nowhere
  */
-export function readAt(bytes: PackBytes, offset: number, key: string, cache: ObjectCache, baseOf: ReadElsewhere): GitObject {
+export function readAt(
+  bytes: PackBytes,
+  offset: number,
+  key: string,
+  cache: ObjectCache,
+  baseOf: ReadElsewhere,
+): GitObject {
   const deltas: { readonly at: number; readonly delta: Buffer }[] = [];
   let at = offset;
   let object: GitObject | undefined;

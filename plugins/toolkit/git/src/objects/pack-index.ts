@@ -61,7 +61,11 @@ export class PackIndex {
   /** In the order of the ids. */
   *entries(): IterableIterator<IndexedEntry> {
     for (let i = 0; i < this.count; i += 1) {
-      yield { oid: this.#oids.toString('hex', i * 20, i * 20 + 20), offset: this.#offsets[i] ?? 0, crc: this.#crcs[i] ?? 0 };
+      yield {
+        oid: this.#oids.toString('hex', i * 20, i * 20 + 20),
+        offset: this.#offsets[i] ?? 0,
+        crc: this.#crcs[i] ?? 0,
+      };
     }
   }
 
@@ -89,14 +93,23 @@ export class PackIndex {
       }
     }
     packChecksum.copy(bytes, bytes.length - 40);
-    createHash('sha1').update(bytes.subarray(0, -20)).digest().copy(bytes, bytes.length - 20);
+    createHash('sha1')
+      .update(bytes.subarray(0, -20))
+      .digest()
+      .copy(bytes, bytes.length - 20);
     return bytes;
   }
 
   /** @throws MalformedData when this is no whole idx v2 file, or one of another pack */
   static parse(bytes: Buffer, packChecksum: Buffer): PackIndex {
-    if (bytes.length < HEADER_BYTES + FANOUT_BYTES + 40 || bytes.readUInt32BE(0) !== 0xff744f63 || bytes.readUInt32BE(4) !== 2) throw new MalformedData('not a pack index of version 2');
-    if (!createHash('sha1').update(bytes.subarray(0, -20)).digest().equals(bytes.subarray(-20))) throw new MalformedData('a pack index is damaged');
+    if (
+      bytes.length < HEADER_BYTES + FANOUT_BYTES + 40 ||
+      bytes.readUInt32BE(0) !== 0xff744f63 ||
+      bytes.readUInt32BE(4) !== 2
+    )
+      throw new MalformedData('not a pack index of version 2');
+    if (!createHash('sha1').update(bytes.subarray(0, -20)).digest().equals(bytes.subarray(-20)))
+      throw new MalformedData('a pack index is damaged');
     if (!bytes.subarray(-40, -20).equals(packChecksum)) throw new MalformedData('a pack index belongs to another pack');
     const count = bytes.readUInt32BE(HEADER_BYTES + 255 * 4);
     const oidsAt = HEADER_BYTES + FANOUT_BYTES;

@@ -25,7 +25,8 @@ const INDEXING_CACHE_BYTES = 32 * 1024 * 1024;
 export async function indexPack(bytes: PackBytes, elsewhere: ReadElsewhere): Promise<PackFile> {
   const count = parsePackHeader(bytes.slice(0, PACK_HEADER_BYTES));
   const bodyEnd = bytes.length - PACK_TRAILER_BYTES;
-  if (bodyEnd < PACK_HEADER_BYTES || !checksum(bytes, bodyEnd).equals(bytes.slice(bodyEnd, PACK_TRAILER_BYTES))) throw new MalformedData('a pack is damaged: its checksum does not match');
+  if (bodyEnd < PACK_HEADER_BYTES || !checksum(bytes, bodyEnd).equals(bytes.slice(bodyEnd, PACK_TRAILER_BYTES)))
+    throw new MalformedData('a pack is damaged: its checksum does not match');
 
   const breather = new Breather();
   const cache = new ObjectCache(INDEXING_CACHE_BYTES);
@@ -86,7 +87,8 @@ export async function indexPack(bytes: PackBytes, elsewhere: ReadElsewhere): Pro
       entries.push({ oid, offset: delta.offset, crc: delta.crc });
       if (breather.isDue) await breather.breathe();
     }
-    if (left.length === waiting.length) throw new MalformedData(`a pack has ${left.length} deltas whose base is neither in it nor here`);
+    if (left.length === waiting.length)
+      throw new MalformedData(`a pack has ${left.length} deltas whose base is neither in it nor here`);
     waiting = left;
   }
   for (const oid of missing) if (offsetByOid.has(oid)) missing.delete(oid);
@@ -94,7 +96,13 @@ export async function indexPack(bytes: PackBytes, elsewhere: ReadElsewhere): Pro
   return new PackFile(bytes, PackIndex.of(entries));
 }
 
-function complete(bytes: PackBytes, count: number, missing: readonly Oid[], elsewhere: ReadElsewhere, entries: IndexedEntry[]): void {
+function complete(
+  bytes: PackBytes,
+  count: number,
+  missing: readonly Oid[],
+  elsewhere: ReadElsewhere,
+  entries: IndexedEntry[],
+): void {
   bytes.truncate(bytes.length - PACK_TRAILER_BYTES);
   for (const oid of missing) {
     const object = elsewhere(oid);

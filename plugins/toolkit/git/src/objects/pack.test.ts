@@ -55,9 +55,14 @@ describe('a pack made by git', () => {
 
   it.each(['ofs-delta', 'ref-delta'] as const)('with %s chains is read as git reads it', async (form) => {
     const repo = await makeHistory();
-    const listing = (await git(['--git-dir', repo, 'cat-file', '--batch-all-objects', '--batch-check'])).trim().split('\n');
+    const listing = (await git(['--git-dir', repo, 'cat-file', '--batch-all-objects', '--batch-check']))
+      .trim()
+      .split('\n');
     const oids = listing.map((line) => line.split(' ')[0] ?? '');
-    const { stdout } = await tryGit(['--git-dir', repo, 'pack-objects', '--stdout', '-q', ...(form === 'ofs-delta' ? ['--delta-base-offset'] : [])], { input: `${oids.join('\n')}\n` });
+    const { stdout } = await tryGit(
+      ['--git-dir', repo, 'pack-objects', '--stdout', '-q', ...(form === 'ofs-delta' ? ['--delta-base-offset'] : [])],
+      { input: `${oids.join('\n')}\n` },
+    );
 
     const pack = await indexPack(new MemoryBytes(stdout), nothing);
 
@@ -88,8 +93,12 @@ describe('a pack made by git', () => {
   it('thin is completed so that git takes it without its base', async () => {
     const repo = await makeHistory();
     const [tip = '', before = ''] = (await git(['--git-dir', repo, 'rev-list', 'main'])).split('\n');
-    const whole = await tryGit(['--git-dir', repo, 'pack-objects', '--stdout', '-q', '--revs'], { input: `${before}\n` });
-    const thin = await tryGit(['--git-dir', repo, 'pack-objects', '--stdout', '-q', '--revs', '--thin'], { input: `${tip}\n^${before}\n` });
+    const whole = await tryGit(['--git-dir', repo, 'pack-objects', '--stdout', '-q', '--revs'], {
+      input: `${before}\n`,
+    });
+    const thin = await tryGit(['--git-dir', repo, 'pack-objects', '--stdout', '-q', '--revs', '--thin'], {
+      input: `${tip}\n^${before}\n`,
+    });
     const store = new ObjectStore({ cacheBytes: 1_000_000 });
     store.addPack(await indexPack(new MemoryBytes(whole.stdout), nothing));
 
@@ -105,7 +114,11 @@ describe('a pack made by git', () => {
   it.each([
     { why: 'one byte is wrong', spoil: (bytes: Buffer) => ((bytes[40]! ^= 1), bytes), says: /checksum/ },
     { why: 'it was cut', spoil: (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), says: /checksum/ },
-    { why: 'it is no pack', spoil: () => Buffer.from('<html>this is no pack at all</html>'), says: /does not begin with PACK/ },
+    {
+      why: 'it is no pack',
+      spoil: () => Buffer.from('<html>this is no pack at all</html>'),
+      says: /does not begin with PACK/,
+    },
     { why: 'it is too short for a header', spoil: () => Buffer.from('PACK'), says: /does not begin with PACK/ },
   ])('is refused when $why', async ({ spoil, says }) => {
     const { bytes } = buildPack([{ oid: 'a'.repeat(40), entry: encodeEntry('blob', Buffer.from('hello')) }]);
@@ -130,7 +143,11 @@ describe('applyDelta', () => {
 
 describe('parseEntryHeader', () => {
   it.each([0, 15, 16, 4095, 4096, 70_000])('reads back a size of %d', (size) => {
-    expect(parseEntryHeader(encodeEntry('tree', Buffer.alloc(size)))).toMatchObject({ kind: 'whole', type: 'tree', size });
+    expect(parseEntryHeader(encodeEntry('tree', Buffer.alloc(size)))).toMatchObject({
+      kind: 'whole',
+      type: 'tree',
+      size,
+    });
   });
 });
 
@@ -142,6 +159,11 @@ describe('the cache of inflated objects', () => {
     cache.set('e', { type: 'blob', data: Buffer.alloc(250) });
     cache.set('too large', { type: 'blob', data: Buffer.alloc(900) });
 
-    expect(['a', 'b', 'c', 'd', 'e', 'too large'].filter((key) => cache.get(key) !== undefined)).toEqual(['a', 'c', 'd', 'e']);
+    expect(['a', 'b', 'c', 'd', 'e', 'too large'].filter((key) => cache.get(key) !== undefined)).toEqual([
+      'a',
+      'c',
+      'd',
+      'e',
+    ]);
   });
 });

@@ -18,13 +18,30 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const open = (): { objects: ObjectStore; trees: TreeCache; edit(root: Oid, changes: Readonly<Record<string, string | null>>): Promise<Oid> } => {
+const open = (): {
+  objects: ObjectStore;
+  trees: TreeCache;
+  edit(root: Oid, changes: Readonly<Record<string, string | null>>): Promise<Oid>;
+} => {
   const objects = new ObjectStore({ cacheBytes: 1_000_000 });
   const trees = new TreeCache(objects);
   return {
     objects,
     trees,
-    edit: async (root, changes) => (await editTree(trees, objects, root, new Map(Object.entries(changes).map(([path, content]) => [path, content === null ? undefined : Buffer.from(content)])))).tree,
+    edit: async (root, changes) =>
+      (
+        await editTree(
+          trees,
+          objects,
+          root,
+          new Map(
+            Object.entries(changes).map(([path, content]) => [
+              path,
+              content === null ? undefined : Buffer.from(content),
+            ]),
+          ),
+        )
+      ).tree,
   };
 };
 
@@ -52,7 +69,9 @@ describe('editTree', () => {
       const changes: Record<string, string | null> = {};
       for (let nth = roll(4); nth >= 0; nth -= 1) {
         const path = Array.from({ length: 1 + roll(3) }, () => NAMES[roll(NAMES.length)] ?? 'a').join('/');
-        const clashes = [...files.keys(), ...Object.keys(changes)].some((other) => other !== path && (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)));
+        const clashes = [...files.keys(), ...Object.keys(changes)].some(
+          (other) => other !== path && (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)),
+        );
         if (clashes) continue;
         changes[path] = roll(3) === 0 ? null : `content ${round} ${nth}\n`;
       }
@@ -61,13 +80,18 @@ describe('editTree', () => {
       for (const [path, content] of Object.entries(changes)) {
         if (content === null) files.delete(path);
         else files.set(path, content);
-        script += content === null ? `D "${path}"\n` : `M 100644 inline "${path}"\ndata ${Buffer.byteLength(content)}\n${content}\n`;
+        script +=
+          content === null
+            ? `D "${path}"\n`
+            : `M 100644 inline "${path}"\ndata ${Buffer.byteLength(content)}\n${content}\n`;
       }
       trees.push(root);
     }
     await git(['--git-dir', repo, 'fast-import', '--quiet'], { input: script });
 
-    const expected = (await git(['--git-dir', repo, 'log', '--reverse', '--format=%T', `seed-${seed}`])).trim().split('\n');
+    const expected = (await git(['--git-dir', repo, 'log', '--reverse', '--format=%T', `seed-${seed}`]))
+      .trim()
+      .split('\n');
 
     expect(trees).toEqual(expected);
   });
@@ -86,7 +110,10 @@ describe('editTree', () => {
     const { objects, trees, edit } = open();
     const root = await edit(EMPTY_TREE_OID, { 'a/b.yaml': '1' });
 
-    expect(await editTree(trees, objects, root, new Map([['a/b.yaml', Buffer.from('1')]]))).toEqual({ tree: root, made: [] });
+    expect(await editTree(trees, objects, root, new Map([['a/b.yaml', Buffer.from('1')]]))).toEqual({
+      tree: root,
+      made: [],
+    });
   });
 
   it('removes directories that become empty, up to the root', async () => {
@@ -118,9 +145,24 @@ describe('editTree', () => {
     const { oid, data } = encodeTree(entries);
     objects.make('tree', data, oid);
 
-    const { tree } = await editTree(trees, objects, oid, new Map([['run.sh', Buffer.from('2')], ['group.txt', Buffer.from('2')], ['new.txt', Buffer.from('2')]]));
+    const { tree } = await editTree(
+      trees,
+      objects,
+      oid,
+      new Map([
+        ['run.sh', Buffer.from('2')],
+        ['group.txt', Buffer.from('2')],
+        ['new.txt', Buffer.from('2')],
+      ]),
+    );
 
-    expect(parseTree(tree, objects.read(tree, 'tree')).entries.map(({ mode, name }) => `${mode} ${name}`)).toEqual(['100664 group.txt', '120000 link', '160000 module', '100644 new.txt', '100755 run.sh']);
+    expect(parseTree(tree, objects.read(tree, 'tree')).entries.map(({ mode, name }) => `${mode} ${name}`)).toEqual([
+      '100664 group.txt',
+      '120000 link',
+      '160000 module',
+      '100644 new.txt',
+      '100755 run.sh',
+    ]);
   });
 
   it.each([
@@ -156,7 +198,9 @@ describe('editTree', () => {
     ]);
     objects.make('tree', data, oid);
 
-    const error: unknown = await editTree(trees, objects, oid, new Map([[path, Buffer.from('2')]])).catch((thrown: unknown) => thrown);
+    const error: unknown = await editTree(trees, objects, oid, new Map([[path, Buffer.from('2')]])).catch(
+      (thrown: unknown) => thrown,
+    );
 
     expect(hasReason(error, 'UnsafePath') && error.message).toContain(`is refused because of ${found};`);
   });
@@ -164,7 +208,10 @@ describe('editTree', () => {
   it('reads an unsorted tree, as servers accept them, in git order', async () => {
     const { stdout } = await tryGit(['hash-object', '-t', 'blob', '--stdin'], { input: '1' });
     const blob = stdout.toString().trim();
-    const { oid, data } = encodeTree([{ mode: '100644', name: 'b', oid: blob }, { mode: '100644', name: 'a', oid: blob }]);
+    const { oid, data } = encodeTree([
+      { mode: '100644', name: 'b', oid: blob },
+      { mode: '100644', name: 'a', oid: blob },
+    ]);
 
     expect(parseTree(oid, data).find('a')?.name).toBe('a');
   });

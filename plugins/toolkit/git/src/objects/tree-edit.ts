@@ -4,7 +4,16 @@ import type { ObjectStore } from './object-store.js';
 import { EMPTY_TREE_OID, hashObject, type Oid } from './oid.js';
 import { splitPath } from './paths.js';
 import type { TreeCache } from './tree-cache.js';
-import { compareEntries, DIRECTORY_MODE, encodeTree, FILE_MODE, kindOf, toNameBytes, TreeNode, type TreeEntry } from './tree.js';
+import {
+  compareEntries,
+  DIRECTORY_MODE,
+  encodeTree,
+  FILE_MODE,
+  kindOf,
+  toNameBytes,
+  TreeNode,
+  type TreeEntry,
+} from './tree.js';
 
 export interface TreeEdit {
   readonly tree: Oid;
@@ -27,7 +36,12 @@ const emptyPlan = (): Plan => ({ files: new Map(), directories: new Map() });
  * @throws ReverserError UnsafePath when a path leaves the repository, runs through something that is no directory, or names
  * something that is no file
  */
-export async function editTree(trees: TreeCache, objects: ObjectStore, root: Oid, changes: ReadonlyMap<string, Uint8Array | undefined>): Promise<TreeEdit> {
+export async function editTree(
+  trees: TreeCache,
+  objects: ObjectStore,
+  root: Oid,
+  changes: ReadonlyMap<string, Uint8Array | undefined>,
+): Promise<TreeEdit> {
   const edit = new Edit(trees, objects);
   try {
     const tree = await edit.apply(root, planOf(changes), '');
@@ -85,8 +99,10 @@ class Edit {
         if (entry !== undefined && kind !== 'directory') replaced.set(name, undefined);
         continue;
       }
-      if (kind === 'symlink' || kind === 'submodule') throw this.#refuse(path, name, `being a ${kind} in the repository`);
-      if (plan.directories.has(name) && [...filesOf(plan.directories.get(name))].some((below) => below !== undefined)) throw this.#refuse(path, name, 'being file and folder in one commit');
+      if (kind === 'symlink' || kind === 'submodule')
+        throw this.#refuse(path, name, `being a ${kind} in the repository`);
+      if (plan.directories.has(name) && [...filesOf(plan.directories.get(name))].some((below) => below !== undefined))
+        throw this.#refuse(path, name, 'being file and folder in one commit');
       const oid = hashObject('blob', bytes);
       if (entry !== undefined && kind !== 'directory' && entry.oid === oid) continue;
       this.#make('blob', bytes, oid);
@@ -110,7 +126,8 @@ class Edit {
     for (const [name, bytes] of plan.files) {
       const entry = node.find(name);
       const isFolder = entry !== undefined && kindOf(entry.mode) === 'directory';
-      if (bytes !== undefined && isFolder && !plan.directories.has(name)) throw this.#refuse(path, name, 'being a folder in the repository');
+      if (bytes !== undefined && isFolder && !plan.directories.has(name))
+        throw this.#refuse(path, name, 'being a folder in the repository');
     }
     if (replaced.size === 0) return node.entries.length === 0 ? undefined : node.oid;
 

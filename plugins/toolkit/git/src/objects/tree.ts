@@ -34,7 +34,8 @@ export const compareEntries = (a: TreeEntry, b: TreeEntry): number => {
 
 /** Most names are ASCII, and then both forms are one string. */
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
-export const toNameBytes = (text: string): string => (isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1'));
+export const toNameBytes = (text: string): string =>
+  isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** `undefined` for a name that is not UTF-8. */
@@ -87,7 +88,11 @@ export function parseTree(oid: Oid, data: Buffer): TreeNode {
     const space = data.indexOf(0x20, at);
     const nul = space === -1 ? -1 : data.indexOf(0, space);
     if (nul === -1 || nul + 21 > data.length) throw new MalformedData(`tree ${oid} ends inside an entry`);
-    const entry = { mode: internMode(data.toString('latin1', at, space)), name: data.toString('latin1', space + 1, nul), oid: data.toString('hex', nul + 1, nul + 21) };
+    const entry = {
+      mode: internMode(data.toString('latin1', at, space)),
+      name: data.toString('latin1', space + 1, nul),
+      oid: data.toString('hex', nul + 1, nul + 21),
+    };
     const before = entries.at(-1);
     if (before !== undefined && compareEntries(before, entry) >= 0) isSorted = false;
     entries.push(entry);

@@ -30,7 +30,11 @@ describe('readAdvertisement on recorded answers', () => {
     if (service === 'git-receive-pack') expect(advertisement.capabilities.has('report-status')).toBe(true);
     if (state === 'empty') return;
     expect([...advertisement.refs.oidByRef.keys()].filter((ref) => ref.startsWith('refs/heads/'))).toHaveLength(2);
-    expect(advertisement.refs.head).toEqual(service === 'git-upload-pack' ? { kind: 'branch', ref: 'refs/heads/main', oid: expect.stringMatching(/^[0-9a-f]{40}$/) as unknown } : { kind: 'unknown' });
+    expect(advertisement.refs.head).toEqual(
+      service === 'git-upload-pack'
+        ? { kind: 'branch', ref: 'refs/heads/main', oid: expect.stringMatching(/^[0-9a-f]{40}$/) as unknown }
+        : { kind: 'unknown' },
+    );
   });
 });
 
@@ -38,7 +42,10 @@ describe('readAdvertisement', () => {
   const body = (...lines: string[]): Buffer => Buffer.concat([...lines.map((line) => pkt(line)), FLUSH]);
 
   it('4.11: accepts a version 1 packet in front', async () => {
-    const advertisement = await readAdvertisement(read(body('version 1\n', `${MAIN} refs/heads/main\0report-status\n`)), all);
+    const advertisement = await readAdvertisement(
+      read(body('version 1\n', `${MAIN} refs/heads/main\0report-status\n`)),
+      all,
+    );
 
     expect(advertisement).toMatchObject({ version: 0, refs: { oidByRef: new Map([['refs/heads/main', MAIN]]) } });
   });
@@ -50,7 +57,12 @@ describe('readAdvertisement', () => {
   });
 
   it('keeps only the refs it was asked for', async () => {
-    const lines = body(`${MAIN} refs/heads/a\0x\n`, `${MAIN} refs/heads/b\n`, `${MAIN} refs/tags/b\n`, `${MAIN} refs/tags/b^{}\n`);
+    const lines = body(
+      `${MAIN} refs/heads/a\0x\n`,
+      `${MAIN} refs/heads/b\n`,
+      `${MAIN} refs/tags/b\n`,
+      `${MAIN} refs/tags/b^{}\n`,
+    );
 
     const advertisement = await readAdvertisement(read(lines), (ref) => ref === 'refs/heads/b');
 
@@ -58,8 +70,16 @@ describe('readAdvertisement', () => {
   });
 
   it.each([
-    { why: 'one branch is where HEAD is', lines: [`${MAIN} HEAD\0x\n`, `${MAIN} refs/heads/trunk\n`, `${'1'.repeat(40)} refs/heads/x\n`], head: { kind: 'branch', ref: 'refs/heads/trunk', oid: MAIN } },
-    { why: 'two are, so it cannot be told', lines: [`${MAIN} HEAD\0x\n`, `${MAIN} refs/heads/trunk\n`, `${MAIN} refs/heads/x\n`], head: { kind: 'detached' } },
+    {
+      why: 'one branch is where HEAD is',
+      lines: [`${MAIN} HEAD\0x\n`, `${MAIN} refs/heads/trunk\n`, `${'1'.repeat(40)} refs/heads/x\n`],
+      head: { kind: 'branch', ref: 'refs/heads/trunk', oid: MAIN },
+    },
+    {
+      why: 'two are, so it cannot be told',
+      lines: [`${MAIN} HEAD\0x\n`, `${MAIN} refs/heads/trunk\n`, `${MAIN} refs/heads/x\n`],
+      head: { kind: 'detached' },
+    },
     { why: 'no HEAD at all', lines: [`${MAIN} refs/heads/trunk\0x\n`], head: { kind: 'unknown' } },
   ])('guesses the default branch of a server without symref only when $why', async ({ lines, head }) => {
     expect(await readAdvertisement(read(body(...lines)), all)).toMatchObject({ refs: { head } });
@@ -79,7 +99,11 @@ describe('readLsRefs on recorded answers', () => {
     const filled = await readLsRefs(read(readAnswer(`fetch/${server}-v2-ls-refs.http`).body), all, false);
     const empty = await readLsRefs(read(readAnswer(`fetch/${server}-v2-ls-refs-empty.http`).body), all, true);
 
-    expect(filled.head).toEqual({ kind: 'branch', ref: 'refs/heads/main', oid: filled.oidByRef.get('refs/heads/main') });
+    expect(filled.head).toEqual({
+      kind: 'branch',
+      ref: 'refs/heads/main',
+      oid: filled.oidByRef.get('refs/heads/main'),
+    });
     expect(filled.isEmpty).toBe(false);
     expect(empty).toEqual({ oidByRef: new Map(), head: { kind: 'unborn', ref: 'refs/heads/main' }, isEmpty: true });
   });

@@ -50,7 +50,10 @@ export class RemoteSaidError extends Error {
  *
  * @throws MalformedData, RemoteSaidError, ForeignObjectFormat
  */
-export async function readAdvertisement(packets: PacketReader, isWanted: (ref: string) => boolean): Promise<Advertisement> {
+export async function readAdvertisement(
+  packets: PacketReader,
+  isWanted: (ref: string) => boolean,
+): Promise<Advertisement> {
   let line = await nextLine(packets);
   if (line?.startsWith('# service=') === true) {
     line = await nextLine(packets);
@@ -81,12 +84,20 @@ export async function readAdvertisement(packets: PacketReader, isWanted: (ref: s
       if (isWanted(ref)) oidByRef.set(ref, oid);
     }
   }
-  const symref = capabilities.values('symref').find((value) => value.startsWith('HEAD:'))?.slice(5);
-  return { version: 0, capabilities, refs: { oidByRef, head: headOf(headOid, symref, branchesAtHead), isEmpty: refCount === 0 } };
+  const symref = capabilities
+    .values('symref')
+    .find((value) => value.startsWith('HEAD:'))
+    ?.slice(5);
+  return {
+    version: 0,
+    capabilities,
+    refs: { oidByRef, head: headOf(headOid, symref, branchesAtHead), isEmpty: refCount === 0 },
+  };
 }
 
 function headOf(oid: Oid | undefined, symref: string | undefined, branchesAtHead: readonly string[]): RemoteHead {
-  if (symref !== undefined) return oid === undefined ? { kind: 'unborn', ref: symref } : { kind: 'branch', ref: symref, oid };
+  if (symref !== undefined)
+    return oid === undefined ? { kind: 'unborn', ref: symref } : { kind: 'branch', ref: symref, oid };
   if (oid === undefined) return { kind: 'unknown' };
   // A server too old to say where HEAD points: guess only what cannot be wrong by much.
   const [only, second] = branchesAtHead;

@@ -22,11 +22,18 @@ export async function* packOfFetch(packets: PacketReader, version: 0 | 2, text: 
     const start = await packets.peek(5);
     if (start.length === 0) throw new MalformedData('the answer has no pack');
     if (start.toString('latin1', 0, 4) === 'PACK') return yield* packets.rest();
-    if (start.length === 5 && start[4] !== undefined && start[4] <= 3 && Number.parseInt(start.toString('latin1', 0, 4), 16) > 4) return yield* bandOne(packets, text);
+    if (
+      start.length === 5 &&
+      start[4] !== undefined &&
+      start[4] <= 3 &&
+      Number.parseInt(start.toString('latin1', 0, 4), 16) > 4
+    )
+      return yield* bandOne(packets, text);
     const packet = await packets.next();
     if (packet.kind !== 'data') continue;
     const line = saidOf(packet.data);
-    if (!/^(shallow |unshallow |ACK |NAK$)/.test(line)) throw new MalformedData('the answer to a fetch is not understood');
+    if (!/^(shallow |unshallow |ACK |NAK$)/.test(line))
+      throw new MalformedData('the answer to a fetch is not understood');
   }
 }
 

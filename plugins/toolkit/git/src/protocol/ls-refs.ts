@@ -5,7 +5,14 @@ import type { Oid } from '../objects/oid.js';
 
 /** The `ls-refs` command of protocol 2. Sent without an advertisement before it, so it names no capability. */
 export function lsRefsRequest(prefixes: readonly string[]): Buffer {
-  return Buffer.concat([pkt('command=ls-refs\n'), DELIM, pkt('symrefs\n'), pkt('unborn\n'), ...prefixes.map((prefix) => pkt(`ref-prefix ${prefix}\n`)), FLUSH]);
+  return Buffer.concat([
+    pkt('command=ls-refs\n'),
+    DELIM,
+    pkt('symrefs\n'),
+    pkt('unborn\n'),
+    ...prefixes.map((prefix) => pkt(`ref-prefix ${prefix}\n`)),
+    FLUSH,
+  ]);
 }
 
 /**
@@ -13,7 +20,11 @@ export function lsRefsRequest(prefixes: readonly string[]): Buffer {
  * @param isWhole whether every ref was asked for
  * @throws MalformedData, RemoteSaidError, ForeignObjectFormat
  */
-export async function readLsRefs(packets: PacketReader, isWanted: (ref: string) => boolean, isWhole: boolean): Promise<RemoteRefs> {
+export async function readLsRefs(
+  packets: PacketReader,
+  isWanted: (ref: string) => boolean,
+  isWhole: boolean,
+): Promise<RemoteRefs> {
   const oidByRef = new Map<string, Oid>();
   let head: RemoteHead = { kind: 'unknown' };
   let refCount = 0;
@@ -23,7 +34,9 @@ export async function readLsRefs(packets: PacketReader, isWanted: (ref: string) 
     const line = await nextLine(packets);
     if (line === undefined) break;
     const [oid = '', ref = '', ...attributes] = line.split(' ');
-    const target = attributes.find((attribute) => attribute.startsWith('symref-target:'))?.slice('symref-target:'.length);
+    const target = attributes
+      .find((attribute) => attribute.startsWith('symref-target:'))
+      ?.slice('symref-target:'.length);
     if (oid === 'unborn') {
       if (ref === 'HEAD' && target !== undefined) head = { kind: 'unborn', ref: target };
       continue;
@@ -35,6 +48,7 @@ export async function readLsRefs(packets: PacketReader, isWanted: (ref: string) 
       if (isWanted(ref)) oidByRef.set(ref, oid);
     }
   }
-  const isEmpty = refCount > 0 || head.kind === 'branch' || head.kind === 'detached' ? false : isWhole ? true : undefined;
+  const isEmpty =
+    refCount > 0 || head.kind === 'branch' || head.kind === 'detached' ? false : isWhole ? true : undefined;
   return { oidByRef, head, isEmpty };
 }

@@ -1,8 +1,7 @@
 import { MalformedData } from '../objects/delta.js';
 
 export type Packet =
-  | { readonly kind: 'data'; readonly data: Buffer }
-  | { readonly kind: 'flush' | 'delim' | 'response-end' | 'end' };
+  { readonly kind: 'data'; readonly data: Buffer } | { readonly kind: 'flush' | 'delim' | 'response-end' | 'end' };
 
 /** 65_520: LARGE_PACKET_MAX of git, length digits included. */
 const MAX_PACKET_BYTES = 65_520;
@@ -14,7 +13,8 @@ export const DELIM = Buffer.from('0001', 'latin1');
 export function pkt(content: string | Uint8Array): Buffer {
   const data = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   const length = data.byteLength + 4;
-  if (length > MAX_PACKET_BYTES) throw new MalformedData(`a packet of ${length} bytes; at most ${MAX_PACKET_BYTES} are possible`);
+  if (length > MAX_PACKET_BYTES)
+    throw new MalformedData(`a packet of ${length} bytes; at most ${MAX_PACKET_BYTES} are possible`);
   return Buffer.concat([Buffer.from(length.toString(16).padStart(4, '0'), 'latin1'), data]);
 }
 
@@ -102,7 +102,8 @@ export class PacketReader {
       else {
         const chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
         this.#receivedBytes += chunk.length;
-        if (this.#receivedBytes > this.#maxBytes) throw new MalformedData(`the answer is longer than ${this.#maxBytes} bytes`);
+        if (this.#receivedBytes > this.#maxBytes)
+          throw new MalformedData(`the answer is longer than ${this.#maxBytes} bytes`);
         parts.push(chunk);
         total += chunk.length;
       }

@@ -60,17 +60,32 @@ interface Row {
 
 /** What an `ng` means, first match wins. `text` is what the remote printed beside it. */
 const NG_ROWS: readonly Row[] = [
-  { where: 'ng', pattern: /missing necessary objects|shallow update not allowed/i, class: 'base-lost', ifElsewhere: 'moved' },
+  {
+    where: 'ng',
+    pattern: /missing necessary objects|shallow update not allowed/i,
+    class: 'base-lost',
+    ifElsewhere: 'moved',
+  },
   { where: 'text', pattern: /permission denied for writing/i, class: 'permission' },
-  { where: 'either', pattern: /secret[- ]scanning|push[- ]protection|GH013[\s\S]*secret|GH001|file size limit|exceeds .*(size|limit)/i, class: 'content' },
-  { where: 'either', pattern: /GH006|GH013|must use a pull request|changes must be made through a pull request|TF402455|branch permissions?|protected branch|prohibited by Gerrit/i, class: 'policy' },
+  {
+    where: 'either',
+    pattern: /secret[- ]scanning|push[- ]protection|GH013[\s\S]*secret|GH001|file size limit|exceeds .*(size|limit)/i,
+    class: 'content',
+  },
+  {
+    where: 'either',
+    pattern:
+      /GH006|GH013|must use a pull request|changes must be made through a pull request|TF402455|branch permissions?|protected branch|prohibited by Gerrit/i,
+    class: 'policy',
+  },
   { where: 'ng', pattern: /hook declined|declined by|prohibited/i, class: 'policy' },
   { where: 'ng', pattern: /refname conflict|invalid new value provided|funny refname/i, class: 'content' },
   { where: 'text', pattern: /exists; cannot create/i, class: 'content' },
   { where: 'ng', pattern: /non-fast-forward/i, class: 'content', ifElsewhere: 'moved' },
   {
     where: 'ng',
-    pattern: /failed to update ref|incorrect old value provided|reference already exists|reference does not exist|atomic transaction failed|cannot lock ref|fetch first|stale info/i,
+    pattern:
+      /failed to update ref|incorrect old value provided|reference already exists|reference does not exist|atomic transaction failed|cannot lock ref|fetch first|stale info/i,
     class: 'transient',
     ifElsewhere: 'moved',
   },
@@ -84,7 +99,11 @@ const UNPACK_ROWS: readonly { readonly pattern: RegExp; readonly class: PushClas
 ];
 
 /** What an HTTP status means, first match wins; `body` narrows it. */
-const STATUS_ROWS: readonly { readonly matches: (status: number) => boolean; readonly body?: RegExp; readonly class: PushClass }[] = [
+const STATUS_ROWS: readonly {
+  readonly matches: (status: number) => boolean;
+  readonly body?: RegExp;
+  readonly class: PushClass;
+}[] = [
   { matches: (status) => status === 401 || status === 203, class: 'credential' },
   { matches: (status) => status === 403, body: /push to create is not enabled/i, class: 'missing' },
   { matches: (status) => status === 403, body: /rate limit/i, class: 'transient' },
@@ -99,21 +118,26 @@ const STATUS_ROWS: readonly { readonly matches: (status: number) => boolean; rea
 export function classifyPush(answer: PushAnswer): PushVerdict {
   const { status, report } = answer;
   if (status !== 200) {
-    const row = STATUS_ROWS.find(({ matches, body }) => matches(status) && (body === undefined || body.test(answer.body)));
+    const row = STATUS_ROWS.find(
+      ({ matches, body }) => matches(status) && (body === undefined || body.test(answer.body)),
+    );
     return settled(row?.class ?? 'protocol', `HTTP ${status}${answer.body === '' ? '' : `: ${answer.body}`}`);
   }
   if (/text\/html/i.test(answer.contentType)) return settled('protocol', 'a web page in place of a Git answer');
-  if (report === undefined || (report.isEmpty && answer.wasReportRequested)) return settled('protocol', 'an empty answer');
+  if (report === undefined || (report.isEmpty && answer.wasReportRequested))
+    return settled('protocol', 'an empty answer');
   const result = report.resultByRef.get(answer.ref);
   if (report.unpack !== undefined && report.unpack !== 'ok') {
     const said = join(report.unpack, report.text);
     return settled(UNPACK_ROWS.find(({ pattern }) => pattern.test(said))?.class ?? 'protocol', said);
   }
-  if (result === undefined || report.unpack === undefined) return settled('unknown', join('the answer ends without a report on the branch', report.text));
+  if (result === undefined || report.unpack === undefined)
+    return settled('unknown', join('the answer ends without a report on the branch', report.text));
   if (result === 'ok') return settled('accepted', '');
   const said = join(result, report.text);
   for (const row of NG_ROWS) {
-    const isHit = (row.where !== 'text' && row.pattern.test(result)) || (row.where !== 'ng' && row.pattern.test(report.text));
+    const isHit =
+      (row.where !== 'text' && row.pattern.test(result)) || (row.where !== 'ng' && row.pattern.test(report.text));
     if (!isHit) continue;
     if (row.ifElsewhere === undefined) return settled(row.class, said);
     return { kind: 'ask', ifStillOld: row.class, ifElsewhere: row.ifElsewhere, said };

@@ -15,5 +15,8 @@ export function pushCapabilities(advertised: Capabilities, agent: string): reado
 
 /** What stands before the pack in the body of a push. */
 export function pushCommand(update: RefUpdate, capabilities: readonly string[]): Buffer {
-  return Buffer.concat([pkt(`${update.old} ${update.new} ${update.ref}\0${capabilities.length === 0 ? '' : ` ${capabilities.join(' ')}`}`), FLUSH]);
+  return Buffer.concat([
+    pkt(`${update.old} ${update.new} ${update.ref}\0${capabilities.length === 0 ? '' : ` ${capabilities.join(' ')}`}`),
+    FLUSH,
+  ]);
 }

@@ -2,7 +2,13 @@ import { gitError } from '../errors.js';
 import { MalformedData } from '../objects/delta.js';
 import { excerpt } from '../transport/excerpt.js';
 import type { GitService, Transport, TransportAnswer } from '../transport/transport.js';
-import { ForeignObjectFormat, readAdvertisement, RemoteSaidError, type Advertisement, type RemoteRefs } from './advertisement.js';
+import {
+  ForeignObjectFormat,
+  readAdvertisement,
+  RemoteSaidError,
+  type Advertisement,
+  type RemoteRefs,
+} from './advertisement.js';
 import type { Capabilities } from './capabilities.js';
 import { packOfFetch } from './fetch-answer.js';
 import { fetchRequestV0, fetchRequestV2, type FetchWish } from './fetch-request.js';
@@ -100,14 +106,23 @@ export class RemoteRepository {
         return refs;
       }
     }
-    const advertisement = await this.#advertise('git-upload-pack', this.#dialect?.version === 0 ? 0 : 2, question, signal);
+    const advertisement = await this.#advertise(
+      'git-upload-pack',
+      this.#dialect?.version === 0 ? 0 : 2,
+      question,
+      signal,
+    );
     if (advertisement.version === 0) {
       this.#dialect = { version: 0, capabilities: advertisement.capabilities };
       // Only protocol 0 in answer to a question for 2: an empty repository shows no HEAD, whatever it points at.
       return advertisement.refs;
     }
     const refs = await this.#lsRefs(question, signal);
-    if (refs === undefined) throw gitError('RemoteUnavailable', `${this.displayUrl}: its list of refs cannot be read${isKnown ? '' : '; check that spec.url is the clone address'}; it is tried again`);
+    if (refs === undefined)
+      throw gitError(
+        'RemoteUnavailable',
+        `${this.displayUrl}: its list of refs cannot be read${isKnown ? '' : '; check that spec.url is the clone address'}; it is tried again`,
+      );
     this.#dialect = { version: 2 };
     return refs;
   }
@@ -131,7 +146,8 @@ export class RemoteRepository {
         await packets.close();
       }
     } catch (error) {
-      if (error instanceof RemoteSaidError && /not our ref|no such remote ref/i.test(error.message)) throw new NotOurRef(this.show(error.message));
+      if (error instanceof RemoteSaidError && /not our ref|no such remote ref/i.test(error.message))
+        throw new NotOurRef(this.show(error.message));
       throw this.#translated(error, text.text);
     }
   }
@@ -139,7 +155,8 @@ export class RemoteRepository {
   /** The advertisement a push begins with. */
   async readPushRefs(question: RefsQuestion, signal: AbortSignal): Promise<PushRefs> {
     const advertisement = await this.#advertise('git-receive-pack', 0, question, signal);
-    if (advertisement.version !== 0) throw gitError('RemoteUnavailable', `${this.displayUrl}: answers a push with an unknown protocol version`);
+    if (advertisement.version !== 0)
+      throw gitError('RemoteUnavailable', `${this.displayUrl}: answers a push with an unknown protocol version`);
     return advertisement;
   }
 
@@ -148,12 +165,21 @@ export class RemoteRepository {
    *
    * @throws ReverserError of the transport; `details.sent` is false when the remote cannot have seen the push
    */
-  async push(update: RefUpdate, pack: Uint8Array, capabilities: readonly string[], signal: AbortSignal): Promise<PushResult> {
+  async push(
+    update: RefUpdate,
+    pack: Uint8Array,
+    capabilities: readonly string[],
+    signal: AbortSignal,
+  ): Promise<PushResult> {
     const answer = await this.#call('git-receive-pack', 0, [pushCommand(update, capabilities), pack], signal);
-    const about = { status: answer.status, ...(answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }) };
+    const about = {
+      status: answer.status,
+      ...(answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
+    };
     const wasReportRequested = capabilities.includes('report-status');
     const common = { status: answer.status, contentType: answer.contentType, ref: update.ref, wasReportRequested };
-    if (answer.status !== 200) return { ...about, verdict: classifyPush({ ...common, body: this.show(await beginning(answer.body)) }) };
+    if (answer.status !== 200)
+      return { ...about, verdict: classifyPush({ ...common, body: this.show(await beginning(answer.body)) }) };
     const packets = new PacketReader(answer.body, MAX_REPORT_BYTES);
     const report = await readPushReport(packets, capabilities.includes('side-band-64k')).finally(() => packets.close());
     return { ...about, verdict: classifyPush({ ...common, body: '', report }) };
@@ -172,27 +198,48 @@ export class RemoteRepository {
     const wanted = new Set(question.refs);
     try {
       const packets = await this.#packets(answer, 'git-upload-pack', 'result', MAX_REFS_BYTES);
-      return await whole(packets, readLsRefs(packets, (ref) => wanted.has(ref), isWhole));
+      return await whole(
+        packets,
+        readLsRefs(packets, (ref) => wanted.has(ref), isWhole),
+      );
     } catch (error) {
-      if (error instanceof MalformedData || error instanceof RemoteSaidError || error instanceof NotGit) return undefined;
+      if (error instanceof MalformedData || error instanceof RemoteSaidError || error instanceof NotGit)
+        return undefined;
       throw this.#translated(error, '');
     }
   }
 
-  async #advertise(service: GitService, protocol: 0 | 2, question: RefsQuestion, signal: AbortSignal): Promise<Advertisement> {
+  async #advertise(
+    service: GitService,
+    protocol: 0 | 2,
+    question: RefsQuestion,
+    signal: AbortSignal,
+  ): Promise<Advertisement> {
     const wanted = new Set(question.refs);
     const answer = await this.#transport.advertise(service, protocol, signal);
     try {
       const packets = await this.#packets(answer, service, 'advertisement', MAX_REFS_BYTES);
-      return await whole(packets, readAdvertisement(packets, (ref) => wanted.has(ref)));
+      return await whole(
+        packets,
+        readAdvertisement(packets, (ref) => wanted.has(ref)),
+      );
     } catch (error) {
-      if (error instanceof MalformedData) throw gitError('RemoteUnavailable', `${this.displayUrl}: its list of refs cannot be read: ${error.message}; it is tried again`);
+      if (error instanceof MalformedData)
+        throw gitError(
+          'RemoteUnavailable',
+          `${this.displayUrl}: its list of refs cannot be read: ${error.message}; it is tried again`,
+        );
       throw this.#translated(error, '');
     }
   }
 
   /** A call, repeated once on a new address when the repository was renamed under us. */
-  async #call(service: GitService, protocol: 0 | 2, body: readonly Uint8Array[], signal: AbortSignal): Promise<TransportAnswer> {
+  async #call(
+    service: GitService,
+    protocol: 0 | 2,
+    body: readonly Uint8Array[],
+    signal: AbortSignal,
+  ): Promise<TransportAnswer> {
     const answer = await this.#transport.call(service, protocol, body, signal);
     if (answer.status < 300 || answer.status > 399) return answer;
     await beginning(answer.body);
@@ -201,10 +248,23 @@ export class RemoteRepository {
     return this.#transport.call(service, protocol, body, signal);
   }
 
-  async #packets(answer: TransportAnswer, service: GitService, what: 'advertisement' | 'result', maxBytes: number): Promise<PacketReader> {
+  async #packets(
+    answer: TransportAnswer,
+    service: GitService,
+    what: 'advertisement' | 'result',
+    maxBytes: number,
+  ): Promise<PacketReader> {
     if (answer.status !== 200) {
       const body = this.show(await beginning(answer.body));
-      throw readFault({ service, status: answer.status, body, ...(answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }) }, this.displayUrl);
+      throw readFault(
+        {
+          service,
+          status: answer.status,
+          body,
+          ...(answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
+        },
+        this.displayUrl,
+      );
     }
     const expected = `application/x-${service}-${what}`;
     if (answer.contentType !== '' && answer.contentType.split(';', 1)[0]?.trim().toLowerCase() !== expected) {
@@ -216,13 +276,25 @@ export class RemoteRepository {
 
   #translated(error: unknown, said: string): unknown {
     if (error instanceof ForeignObjectFormat) {
-      return gitError('UnsupportedObjectFormat', `${this.displayUrl}: its objects are ${error.format}; only sha1 repositories are supported, so use one created without --object-format`, { format: error.format });
+      return gitError(
+        'UnsupportedObjectFormat',
+        `${this.displayUrl}: its objects are ${error.format}; only sha1 repositories are supported, so use one created without --object-format`,
+        { format: error.format },
+      );
     }
-    if (error instanceof RemoteSaidError) return gitError('RemoteUnavailable', `${this.displayUrl}: the remote said: ${this.show(error.message)}; it is tried again`);
+    if (error instanceof RemoteSaidError)
+      return gitError(
+        'RemoteUnavailable',
+        `${this.displayUrl}: the remote said: ${this.show(error.message)}; it is tried again`,
+      );
     if (error instanceof NotGit) {
-      return gitError('RepositoryNotFound', `${this.displayUrl}: answers with ${excerpt(error.contentType, 80)}, which is no Git repository; check that spec.url is the clone address`);
+      return gitError(
+        'RepositoryNotFound',
+        `${this.displayUrl}: answers with ${excerpt(error.contentType, 80)}, which is no Git repository; check that spec.url is the clone address`,
+      );
     }
-    if (error instanceof MalformedData && said !== '') return new MalformedData(`${error.message}; the remote said: ${this.show(said)}`);
+    if (error instanceof MalformedData && said !== '')
+      return new MalformedData(`${error.message}; the remote said: ${this.show(said)}`);
     return error;
   }
 }

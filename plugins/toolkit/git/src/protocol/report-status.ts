@@ -24,7 +24,11 @@ export async function readPushReport(packets: PacketReader, hasSideband: boolean
   let isWhole = true;
   try {
     const report = hasSideband ? new PacketReader(bandOne(packets, text), Infinity) : packets;
-    for (let packet = await report.next(); packet.kind !== 'end' && packet.kind !== 'flush'; packet = await report.next()) {
+    for (
+      let packet = await report.next();
+      packet.kind !== 'end' && packet.kind !== 'flush';
+      packet = await report.next()
+    ) {
       if (packet.kind === 'data') note(textOf(packet.data), seen);
     }
     await report.drain();
@@ -34,7 +38,13 @@ export async function readPushReport(packets: PacketReader, hasSideband: boolean
     if (!(error instanceof MalformedData) && seen.resultByRef.size === 0) throw error;
     isWhole = false;
   }
-  return { ...(seen.unpack === undefined ? {} : { unpack: seen.unpack }), resultByRef: seen.resultByRef, text: text.text, isEmpty, isWhole };
+  return {
+    ...(seen.unpack === undefined ? {} : { unpack: seen.unpack }),
+    resultByRef: seen.resultByRef,
+    text: text.text,
+    isEmpty,
+    isWhole,
+  };
 }
 
 function note(line: string, seen: { unpack: string | undefined; readonly resultByRef: Map<string, string> }): void {

@@ -22,19 +22,28 @@ const FALLBACK_DEFAULT = 'main';
  * @param parent the branch to start from; `undefined` for the remote's default branch
  * @throws ReverserError ParentBranchNotFound, ParentBranchUnborn, DefaultBranchUnresolved
  */
-export function situationOf(refs: RemoteRefs, branch: string, parent: string | undefined, displayUrl: string): Situation {
+export function situationOf(
+  refs: RemoteRefs,
+  branch: string,
+  parent: string | undefined,
+  displayUrl: string,
+): Situation {
   const own = refs.oidByRef.get(refOf(branch));
   if (own !== undefined) return { kind: 'branch', oid: own };
   if (parent !== undefined && parent !== branch) {
     const oid = refs.oidByRef.get(refOf(parent));
     if (oid !== undefined) return { kind: 'parent', branch: parent, oid };
   }
-  if (parent === undefined && refs.head.kind === 'branch' && refs.head.ref.startsWith(HEADS)) return { kind: 'parent', branch: refs.head.ref.slice(HEADS.length), oid: refs.head.oid };
+  if (parent === undefined && refs.head.kind === 'branch' && refs.head.ref.startsWith(HEADS))
+    return { kind: 'parent', branch: refs.head.ref.slice(HEADS.length), oid: refs.head.oid };
   if (refs.isEmpty === undefined) return { kind: 'ask-whole' };
 
   const cannotStart = `${displayUrl}: branch ${branch} cannot start`;
   if (refs.isEmpty) {
-    const unborn = refs.head.kind === 'unborn' && refs.head.ref.startsWith(HEADS) ? refs.head.ref.slice(HEADS.length) : FALLBACK_DEFAULT;
+    const unborn =
+      refs.head.kind === 'unborn' && refs.head.ref.startsWith(HEADS)
+        ? refs.head.ref.slice(HEADS.length)
+        : FALLBACK_DEFAULT;
     if (parent === branch || (parent === undefined && branch === unborn)) return { kind: 'root' };
     throw gitError(
       'ParentBranchUnborn',
@@ -51,7 +60,11 @@ export function situationOf(refs: RemoteRefs, branch: string, parent: string | u
       { branch, parent },
     );
   }
-  throw gitError('DefaultBranchUnresolved', `${cannotStart}: ${whyUnresolved(refs)}; name a branch in parentBranch, or set the default branch on the host`, { branch });
+  throw gitError(
+    'DefaultBranchUnresolved',
+    `${cannotStart}: ${whyUnresolved(refs)}; name a branch in parentBranch, or set the default branch on the host`,
+    { branch },
+  );
 }
 
 function whyUnresolved({ head }: RemoteRefs): string {

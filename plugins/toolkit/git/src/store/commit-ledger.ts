@@ -41,7 +41,12 @@ export class CommitLedger {
   /** `commit` and everything made below it, oldest first. */
   upTo(commit: Oid): readonly MadeCommit[] {
     const chain: MadeCommit[] = [];
-    for (let made = this.#madeByCommit.get(commit); made !== undefined; made = made.parent === undefined ? undefined : this.#madeByCommit.get(made.parent)) chain.unshift(made);
+    for (
+      let made = this.#madeByCommit.get(commit);
+      made !== undefined;
+      made = made.parent === undefined ? undefined : this.#madeByCommit.get(made.parent)
+    )
+      chain.unshift(made);
     return chain;
   }
 

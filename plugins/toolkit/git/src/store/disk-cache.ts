@@ -39,19 +39,27 @@ export class DiskCache {
   /** One folder per repository and branch below `cacheDir`. */
   static folderOf(cacheDir: string, url: string, branch: string): string {
     const digest = createHash('sha256').update(`${url}\0${branch}`).digest('hex').slice(0, 24);
-    const readable = url.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/@]*@/i, '').replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '').slice(-40);
+    const readable = url
+      .replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/@]*@/i, '')
+      .replace(/[^A-Za-z0-9]+/g, '-')
+      .replace(/^-|-$/g, '')
+      .slice(-40);
     return join(cacheDir, `${readable}-${digest}.git`);
   }
 
   /** @throws ReverserError CacheUnavailable when the folder cannot be made or another process holds it */
   static open(folder: string, logger: Logger): DiskCache {
     try {
-      for (const below of ['objects/pack', 'objects/info', 'refs/heads']) mkdirSync(join(folder, below), { recursive: true, mode: 0o700 });
+      for (const below of ['objects/pack', 'objects/info', 'refs/heads'])
+        mkdirSync(join(folder, below), { recursive: true, mode: 0o700 });
       lock(folder);
       writeFileSync(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n[gc]\n\tauto = 0\n');
     } catch (error) {
       if (error instanceof Error && 'reason' in error) throw error;
-      throw gitError('CacheUnavailable', `the git cache folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}; check --git-cache-dir and the space on it`);
+      throw gitError(
+        'CacheUnavailable',
+        `the git cache folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}; check --git-cache-dir and the space on it`,
+      );
     }
     return new DiskCache(folder, logger);
   }
@@ -72,7 +80,10 @@ export class DiskCache {
       try {
         packs.push(openPack(path, join(packDir, `${base}.idx`)));
       } catch (error) {
-        this.#logger.warn({ path, err: error instanceof Error ? error.message : String(error) }, 'damaged pack removed from the git cache');
+        this.#logger.warn(
+          { path, err: error instanceof Error ? error.message : String(error) },
+          'damaged pack removed from the git cache',
+        );
         rmSync(path, { force: true });
         rmSync(join(packDir, `${base}.idx`), { force: true });
       }
@@ -109,9 +120,16 @@ export class DiskCache {
       .then(async () => {
         for (const pack of packs) await this.#writePack(pack);
         this.#writeRoots(branch, roots);
-        for (const name of removed) for (const path of [this.#packPath(name).replace(/pack$/, 'idx'), this.#packPath(name)]) rmSync(path, { force: true });
+        for (const name of removed)
+          for (const path of [this.#packPath(name).replace(/pack$/, 'idx'), this.#packPath(name)])
+            rmSync(path, { force: true });
       })
-      .catch((error: unknown) => this.#logger.warn({ path: this.#folder, err: error instanceof Error ? error.message : String(error) }, 'git cache not written'));
+      .catch((error: unknown) =>
+        this.#logger.warn(
+          { path: this.#folder, err: error instanceof Error ? error.message : String(error) },
+          'git cache not written',
+        ),
+      );
   }
 
   async flush(): Promise<void> {
@@ -127,7 +145,8 @@ export class DiskCache {
   async #writePack(pack: PackFile): Promise<void> {
     const path = this.#packPath(pack.name);
     const checksum = Buffer.from(pack.name, 'hex');
-    if (statSync(path, { throwIfNoEntry: false })?.size !== pack.bytes.length) await writeWhole(path, pack.bytes.slice(0, pack.bytes.length));
+    if (statSync(path, { throwIfNoEntry: false })?.size !== pack.bytes.length)
+      await writeWhole(path, pack.bytes.slice(0, pack.bytes.length));
     await writeWhole(path.replace(/pack$/, 'idx'), pack.index.encode(checksum));
   }
 
@@ -138,9 +157,18 @@ export class DiskCache {
     replaceFile(join(this.#folder, 'shallow'), boundary.map((oid) => `${oid}\n`).join(''));
     const ref = `refs/heads/${branch}`;
     const [tip] = roots;
-    replaceFile(join(this.#folder, 'packed-refs'), `# pack-refs with: peeled fully-peeled sorted \n${tip === undefined ? '' : `${tip} ${ref}\n`}`);
+    replaceFile(
+      join(this.#folder, 'packed-refs'),
+      `# pack-refs with: peeled fully-peeled sorted \n${tip === undefined ? '' : `${tip} ${ref}\n`}`,
+    );
     replaceFile(join(this.#folder, 'HEAD'), `ref: ${ref}\n`);
-    replaceFile(join(this.#folder, 'shallow'), [...roots].sort().map((oid) => `${oid}\n`).join(''));
+    replaceFile(
+      join(this.#folder, 'shallow'),
+      [...roots]
+        .sort()
+        .map((oid) => `${oid}\n`)
+        .join(''),
+    );
   }
 
   #packPath(name: string): string {
@@ -167,7 +195,9 @@ function readRoots(folder: string): readonly Oid[] {
       return [];
     }
   };
-  const tips = read('packed-refs').map((line) => line.split(' ', 1)[0] ?? '').filter(isOid);
+  const tips = read('packed-refs')
+    .map((line) => line.split(' ', 1)[0] ?? '')
+    .filter(isOid);
   return [...new Set([...tips, ...read('shallow').filter(isOid)])];
 }
 
@@ -200,14 +230,18 @@ function lock(folder: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     const [pid = '', host = ''] = readFileSync(path, 'utf8').trim().split(' ');
-    if (host === hostname() && Number(pid) !== process.pid && isAlive(Number(pid))) throw held(folder, `process ${pid}`);
+    if (host === hostname() && Number(pid) !== process.pid && isAlive(Number(pid)))
+      throw held(folder, `process ${pid}`);
     writeFileSync(path, mine);
   }
   openFolders.add(folder);
 }
 
 const held = (folder: string, owner: string): Error =>
-  gitError('CacheUnavailable', `the git cache folder ${folder} is held by ${owner}; one branch of one repository has one owner, so give each operator its own --git-cache-dir`);
+  gitError(
+    'CacheUnavailable',
+    `the git cache folder ${folder} is held by ${owner}; one branch of one repository has one owner, so give each operator its own --git-cache-dir`,
+  );
 
 function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;

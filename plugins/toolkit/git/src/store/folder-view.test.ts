@@ -12,7 +12,15 @@ const open = () => {
   return {
     objects,
     folders: new Folders(objects, trees),
-    tree: async (files: Readonly<Record<string, string>>, root: Oid = EMPTY_TREE_OID): Promise<Oid> => (await editTree(trees, objects, root, new Map(Object.entries(files).map(([path, content]) => [path, Buffer.from(content)])))).tree,
+    tree: async (files: Readonly<Record<string, string>>, root: Oid = EMPTY_TREE_OID): Promise<Oid> =>
+      (
+        await editTree(
+          trees,
+          objects,
+          root,
+          new Map(Object.entries(files).map(([path, content]) => [path, Buffer.from(content)])),
+        )
+      ).tree,
     raw: (entries: readonly (Omit<TreeEntry, 'oid'> & { readonly oid?: Oid })[]): Oid => {
       const blob = objects.make('blob', Buffer.from('x'));
       const { oid, data } = encodeTree(entries.map((entry) => ({ oid: blob, ...entry })).sort(compareEntries));
@@ -31,7 +39,9 @@ const reasonOf = (act: () => unknown): string => {
 describe('a folder of a commit', () => {
   it('lists every entry below it in byte order of whole paths', async () => {
     const { folders, tree } = open();
-    const paths = ['a', 'a-b/x', 'a.b', 'a/z', 'a0', 'é/ü', 'b/c/d', 'b/c.d', 'b-', '日本/本'].filter((path) => path !== 'a');
+    const paths = ['a', 'a-b/x', 'a.b', 'a/z', 'a0', 'é/ü', 'b/c/d', 'b/c.d', 'b-', '日本/本'].filter(
+      (path) => path !== 'a',
+    );
     const root = await tree(Object.fromEntries(paths.map((path) => [path, '1'])));
 
     const listed = [...folders.open(root, '.').files()].map(({ path }) => path);
@@ -41,7 +51,11 @@ describe('a folder of a commit', () => {
 
   it('shows paths relative to itself, ids of content, and reads on demand', async () => {
     const { folders, tree } = open();
-    const root = await tree({ 'clusters/prod/a.yaml': 'a: 1\n', 'clusters/prod/deep/b.yaml': 'a: 1\n', 'other/c.yaml': '1' });
+    const root = await tree({
+      'clusters/prod/a.yaml': 'a: 1\n',
+      'clusters/prod/deep/b.yaml': 'a: 1\n',
+      'other/c.yaml': '1',
+    });
 
     const folder = folders.open(root, 'clusters/prod');
     const files = [...folder.files()];
@@ -49,14 +63,23 @@ describe('a folder of a commit', () => {
     expect(files.map(({ path, mode }) => `${mode} ${path}`)).toEqual(['file a.yaml', 'file deep/b.yaml']);
     expect(files[0]?.oid).toBe(files[1]?.oid);
     expect(Buffer.from(folder.file('deep/b.yaml')?.read() ?? []).toString()).toBe('a: 1\n');
-    expect([folder.file('deep'), folder.file('deep/none'), folder.file('a.yaml/x')]).toEqual([undefined, undefined, undefined]);
+    expect([folder.file('deep'), folder.file('deep/none'), folder.file('a.yaml/x')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('that is not there is empty, and so is the folder of no commit', async () => {
     const { folders, tree } = open();
     const root = await tree({ 'a.yaml': '1' });
 
-    for (const folder of [folders.open(root, 'not/there'), folders.open(undefined, 'x'), folders.open(undefined, '.'), folders.open(EMPTY_TREE_OID, '.')]) {
+    for (const folder of [
+      folders.open(root, 'not/there'),
+      folders.open(undefined, 'x'),
+      folders.open(undefined, '.'),
+      folders.open(EMPTY_TREE_OID, '.'),
+    ]) {
       expect([folder.treeId, [...folder.files()], folder.file('x')]).toEqual(['', [], undefined]);
     }
   });
@@ -82,9 +105,15 @@ describe('a folder of a commit', () => {
 
     const files = [...folders.open(root, '.').files()];
 
-    expect(files.map(({ path, mode }) => `${mode} ${path}`)).toEqual(['submodule module', 'executable run.sh', 'symlink x']);
+    expect(files.map(({ path, mode }) => `${mode} ${path}`)).toEqual([
+      'submodule module',
+      'executable run.sh',
+      'symlink x',
+    ]);
     expect(() => files[0]?.read()).toThrow('module is a submodule: it has no content here');
-    expect(reasonOf(() => folders.open(root, 'x/passwd'))).toContain('the folder x/passwd cannot be read: "x" is refused because of being a symlink where a folder is needed');
+    expect(reasonOf(() => folders.open(root, 'x/passwd'))).toContain(
+      'the folder x/passwd cannot be read: "x" is refused because of being a symlink where a folder is needed',
+    );
   });
 
   it.each([
@@ -96,16 +125,24 @@ describe('a folder of a commit', () => {
     { name: '..\\t', found: 'a backslash' },
     { name: '', found: 'an empty name' },
     { name: 'caf\u00e9', found: 'a name that is not UTF-8', isBytes: true },
-  ])('FC-SEC-2: refuses a tree with the entry $name by its name, inside the folder alone', ({ name, found, isBytes }) => {
-    const { folders, raw } = open();
-    const bad = raw([{ mode: '100644', name: isBytes === true ? name : toNameBytes(name) }]);
-    const good = raw([{ mode: '100644', name: 'a.yaml' }]);
-    const root = raw([{ mode: '40000', name: 'bad', oid: bad }, { mode: '40000', name: 'good', oid: good }]);
+  ])(
+    'FC-SEC-2: refuses a tree with the entry $name by its name, inside the folder alone',
+    ({ name, found, isBytes }) => {
+      const { folders, raw } = open();
+      const bad = raw([{ mode: '100644', name: isBytes === true ? name : toNameBytes(name) }]);
+      const good = raw([{ mode: '100644', name: 'a.yaml' }]);
+      const root = raw([
+        { mode: '40000', name: 'bad', oid: bad },
+        { mode: '40000', name: 'good', oid: good },
+      ]);
 
-    expect(reasonOf(() => [...folders.open(root, 'bad').files()])).toContain(`the folder bad cannot be read: ${JSON.stringify(isBytes === true ? 'caf\ufffd' : name)} is refused because of ${found};`);
-    expect(reasonOf(() => [...folders.open(root, '.').files()])).toContain('the folder . cannot be read: "bad/');
-    expect([...folders.open(root, 'good').files()]).toHaveLength(1);
-  });
+      expect(reasonOf(() => [...folders.open(root, 'bad').files()])).toContain(
+        `the folder bad cannot be read: ${JSON.stringify(isBytes === true ? 'caf\ufffd' : name)} is refused because of ${found};`,
+      );
+      expect(reasonOf(() => [...folders.open(root, '.').files()])).toContain('the folder . cannot be read: "bad/');
+      expect([...folders.open(root, 'good').files()]).toHaveLength(1);
+    },
+  );
 
   it.each(['../x', '/etc', 'a//b', 'a/../b', 'a/.git/b', ''])('refuses to look at %j', (path) => {
     expect(reasonOf(() => open().folders.open(undefined, path))).toContain('the folder cannot be read');
@@ -115,6 +152,8 @@ describe('a folder of a commit', () => {
     const { folders, raw } = open();
     const root = raw([{ mode: '100644', name: 'a', oid: 'd'.repeat(40) }]);
 
-    expect(() => [...folders.open(root, '.').files()][0]?.read()).toThrow(`blob ${'d'.repeat(40)} is not in the cache; it is fetched again`);
+    expect(() => [...folders.open(root, '.').files()][0]?.read()).toThrow(
+      `blob ${'d'.repeat(40)} is not in the cache; it is fetched again`,
+    );
   });
 });

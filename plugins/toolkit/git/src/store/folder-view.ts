@@ -20,7 +20,8 @@ class File implements FolderFile {
   }
 
   read(): Uint8Array {
-    if (this.mode === 'submodule') throw gitError('ObjectMissing', `${this.path} is a submodule: it has no content here`, { path: this.path });
+    if (this.mode === 'submodule')
+      throw gitError('ObjectMissing', `${this.path} is a submodule: it has no content here`, { path: this.path });
     return this.#objects.read(this.oid, 'blob');
   }
 }
@@ -56,12 +57,18 @@ export class Folders {
       const entry: TreeEntry | undefined = node?.find(toNameBytes(part));
       if (entry === undefined) return emptyFolder(path);
       const kind = kindOf(entry.mode);
-      if (kind !== 'directory') throw unsafePath(walked, `being a ${kind} where a folder is needed`, `the folder ${path} cannot be read`);
+      if (kind !== 'directory')
+        throw unsafePath(walked, `being a ${kind} where a folder is needed`, `the folder ${path} cannot be read`);
       node = this.#trees.load(entry.oid);
     }
     if (node === undefined || node.entries.length === 0) return emptyFolder(path);
     const found = node;
-    return { path, treeId: found.oid, files: () => this.#filesOf(found, path), file: (name) => this.#fileAt(found, path, name) };
+    return {
+      path,
+      treeId: found.oid,
+      files: () => this.#filesOf(found, path),
+      file: (name) => this.#fileAt(found, path, name),
+    };
   }
 
   /** Git's order of a tree, walked down, is the byte order of whole paths. */
@@ -84,14 +91,19 @@ export class Folders {
   #list(node: TreeNode, prefix: string, folder: string): readonly Listed[] {
     const known = this.#listingByNode.get(node);
     if (known !== undefined) return known;
-    const listing = node.entries.map((entry) => ({ name: safeName(entry, prefix, folder), kind: kindOf(entry.mode), oid: entry.oid }));
+    const listing = node.entries.map((entry) => ({
+      name: safeName(entry, prefix, folder),
+      kind: kindOf(entry.mode),
+      oid: entry.oid,
+    }));
     this.#listingByNode.set(node, listing);
     return listing;
   }
 
   #fileAt(from: TreeNode, folder: string, path: string): FolderFile | undefined {
     const parts = splitPath(path);
-    if ('problem' in parts) throw unsafePath(path, parts.problem, `the file cannot be looked for in the folder ${folder}`);
+    if ('problem' in parts)
+      throw unsafePath(path, parts.problem, `the file cannot be looked for in the folder ${folder}`);
     let node = from;
     for (const [nth, part] of parts.entries()) {
       const entry = node.find(toNameBytes(part));
@@ -126,5 +138,9 @@ function safeName(entry: TreeEntry, prefix: string, folder: string): string {
   const name = toNameText(entry.name);
   const problem = name === undefined ? 'a name that is not UTF-8' : unsafeName(name);
   if (name !== undefined && problem === undefined) return name;
-  throw unsafePath(`${prefix}${name ?? Buffer.from(entry.name, 'latin1').toString('utf8')}`, problem ?? '', `the folder ${folder} cannot be read`);
+  throw unsafePath(
+    `${prefix}${name ?? Buffer.from(entry.name, 'latin1').toString('utf8')}`,
+    problem ?? '',
+    `the folder ${folder} cannot be read`,
+  );
 }

@@ -70,7 +70,12 @@ export class GitBranchStore implements BranchStore {
         if (!(error instanceof NotOurRef)) throw error;
         // Rewritten between the list and the fetch: the list is read anew, once (chapter 40, 4.9).
         return await this.#baseOf(await this.#readRefs(linked), linked).catch((again: unknown) => {
-          throw again instanceof NotOurRef ? gitError('RemoteUnavailable', `${this.#parts.remote.displayUrl}: the branch changes faster than it can be fetched (${again.message}); it is tried again`) : again;
+          throw again instanceof NotOurRef
+            ? gitError(
+                'RemoteUnavailable',
+                `${this.#parts.remote.displayUrl}: the branch changes faster than it can be fetched (${again.message}); it is tried again`,
+              )
+            : again;
         });
       }
     });
@@ -90,16 +95,24 @@ export class GitBranchStore implements BranchStore {
       keeper.objects.release(made);
       return { kind: 'unchanged' };
     }
-    const committedAtSeconds = Math.max(Math.floor(draft.committer.at.getTime() / 1000), parent?.committedAtSeconds ?? 0);
+    const committedAtSeconds = Math.max(
+      Math.floor(draft.committer.at.getTime() / 1000),
+      parent?.committedAtSeconds ?? 0,
+    );
     const committer = { ...draft.committer, at: new Date(committedAtSeconds * 1000) };
     let commit: Oid;
     try {
-      commit = keeper.objects.make('commit', encodeCommit({ tree, parent: draft.parent, author: draft.author, committer, message: draft.message }));
+      commit = keeper.objects.make(
+        'commit',
+        encodeCommit({ tree, parent: draft.parent, author: draft.author, committer, message: draft.message }),
+      );
     } catch (error) {
       keeper.objects.release(made);
       throw error;
     }
-    this.#forget(this.#ledger.replace({ commit, parent: draft.parent, tree, committedAtSeconds, objects: [...made, commit] }));
+    this.#forget(
+      this.#ledger.replace({ commit, parent: draft.parent, tree, committedAtSeconds, objects: [...made, commit] }),
+    );
     return { kind: 'committed', commit: commitSha(commit) };
   }
 
@@ -107,7 +120,10 @@ export class GitBranchStore implements BranchStore {
     return this.#inTurn(signal, async (linked) => {
       const { keeper } = await this.#open();
       const chain = this.#ledger.chain(base.kind === 'root' ? undefined : base.commit, head);
-      if (chain === undefined) throw new TypeError(`branch ${this.#parts.branch}: commit ${head} does not build on the base it is published from`);
+      if (chain === undefined)
+        throw new TypeError(
+          `branch ${this.#parts.branch}: commit ${head} does not build on the base it is published from`,
+        );
       await this.#parts.transport.begin(linked);
       const publication = new Publication({
         remote: this.#parts.remote,
@@ -183,7 +199,8 @@ export class GitBranchStore implements BranchStore {
   }
 
   #need(): { readonly keeper: ObjectKeeper; readonly folders: Folders } {
-    if (this.#keeper === undefined || this.#folders === undefined) throw new TypeError(`branch ${this.#parts.branch}: nothing is held before it was observed`);
+    if (this.#keeper === undefined || this.#folders === undefined)
+      throw new TypeError(`branch ${this.#parts.branch}: nothing is held before it was observed`);
     return { keeper: this.#keeper, folders: this.#folders };
   }
 
@@ -199,7 +216,10 @@ export class GitBranchStore implements BranchStore {
 
   #wantedRefs(): string[] {
     const parent = this.#parts.parentBranch();
-    return [refOf(this.#parts.branch), ...(parent === undefined || parent === this.#parts.branch ? [] : [refOf(parent)])];
+    return [
+      refOf(this.#parts.branch),
+      ...(parent === undefined || parent === this.#parts.branch ? [] : [refOf(parent)]),
+    ];
   }
 
   async #readRefs(signal: AbortSignal): Promise<RemoteRefs> {
@@ -210,7 +230,10 @@ export class GitBranchStore implements BranchStore {
     return this.#parts.remote.readRefs(question, signal);
   }
 
-  async #readPushRefs(wanted: readonly string[], signal: AbortSignal): Promise<{ readonly refs: RemoteRefs; readonly capabilities: readonly string[] }> {
+  async #readPushRefs(
+    wanted: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ readonly refs: RemoteRefs; readonly capabilities: readonly string[] }> {
     let answer = await this.#parts.remote.readPushRefs({ refs: wanted }, signal);
     if (this.#isLagging(answer.refs)) {
       await this.#waitOutLag(signal);
@@ -255,7 +278,9 @@ export class GitBranchStore implements BranchStore {
     await this.#hold(oid, signal);
     this.#discardAllBut(oid);
     this.#trusted = tip;
-    return kind === 'branch' ? { kind, commit: commitSha(oid) } : { kind, branch: (situation as { readonly branch: string }).branch, commit: commitSha(oid) };
+    return kind === 'branch'
+      ? { kind, commit: commitSha(oid) }
+      : { kind, branch: (situation as { readonly branch: string }).branch, commit: commitSha(oid) };
   }
 
   /** Makes sure that the whole tree of a commit is here: our own push that landed, something held already, or a fetch. */
@@ -270,10 +295,15 @@ export class GitBranchStore implements BranchStore {
       if (!isDamaged) throw error;
       // What we believed to hold was wrong, or the answer was: once more from nothing.
       keeper.doubt();
-      await keeper.receive(commit, this.#parts.remote.fetchPack({ wants: [commit], haves: [] }, signal)).catch((again: unknown) => {
-        if (!(again instanceof MalformedData)) throw again;
-        throw gitError('RemoteUnavailable', `${this.#parts.remote.displayUrl}: what was fetched cannot be used: ${again.message}; it is tried again`);
-      });
+      await keeper
+        .receive(commit, this.#parts.remote.fetchPack({ wants: [commit], haves: [] }, signal))
+        .catch((again: unknown) => {
+          if (!(again instanceof MalformedData)) throw again;
+          throw gitError(
+            'RemoteUnavailable',
+            `${this.#parts.remote.displayUrl}: what was fetched cannot be used: ${again.message}; it is tried again`,
+          );
+        });
     }
   }
 

@@ -29,7 +29,12 @@ export class ObjectKeeper {
   #roots: readonly Oid[] = [];
   #tidying: Promise<void> | undefined;
 
-  constructor(options: { readonly disk: DiskCache | undefined; readonly branch: string; readonly cacheBytes: number; readonly logger: Logger }) {
+  constructor(options: {
+    readonly disk: DiskCache | undefined;
+    readonly branch: string;
+    readonly cacheBytes: number;
+    readonly logger: Logger;
+  }) {
     this.objects = new ObjectStore({ cacheBytes: options.cacheBytes, onMissing: () => this.doubt() });
     this.trees = new TreeCache(this.objects);
     this.#disk = options.disk;
@@ -65,7 +70,9 @@ export class ObjectKeeper {
     try {
       return parseCommit(oid, data);
     } catch (error) {
-      throw error instanceof MalformedData ? gitError('ObjectMissing', `${error.message}; the repository is damaged`, { oid }) : error;
+      throw error instanceof MalformedData
+        ? gitError('ObjectMissing', `${error.message}; the repository is damaged`, { oid })
+        : error;
     }
   }
 
@@ -115,7 +122,12 @@ export class ObjectKeeper {
     this.#disk?.save(packs, this.#branch, this.#roots);
     if (this.objects.packs.length > MAX_PACKS && this.#tidying === undefined) {
       this.#tidying = this.#tidy()
-        .catch((error: unknown) => this.#logger.warn({ branch: this.#branch, err: error instanceof Error ? error.message : String(error) }, 'git cache not tidied'))
+        .catch((error: unknown) =>
+          this.#logger.warn(
+            { branch: this.#branch, err: error instanceof Error ? error.message : String(error) },
+            'git cache not tidied',
+          ),
+        )
         .finally(() => (this.#tidying = undefined));
     }
   }
@@ -137,7 +149,11 @@ export class ObjectKeeper {
     const kept = before.filter((pack) => !gone.has(pack));
     const moved: { readonly oid: Oid; readonly entry: Uint8Array }[] = [];
     for (const oid of alive) {
-      if (kept.some((pack) => pack.index.offsetOf(oid) !== undefined) || !before.some((pack) => pack.index.offsetOf(oid) !== undefined)) continue;
+      if (
+        kept.some((pack) => pack.index.offsetOf(oid) !== undefined) ||
+        !before.some((pack) => pack.index.offsetOf(oid) !== undefined)
+      )
+        continue;
       moved.push(this.objects.encoded(oid));
       if (breather.isDue) await breather.breathe();
     }
@@ -145,7 +161,12 @@ export class ObjectKeeper {
     // A pack that came meanwhile is in neither list and stays.
     this.objects.replacePacks(gone, joined);
     const left = new Set(this.objects.packs.map(({ name }) => name));
-    this.#disk?.save(joined, this.#branch, this.#roots, [...gone].filter(({ name }) => !left.has(name)));
+    this.#disk?.save(
+      joined,
+      this.#branch,
+      this.#roots,
+      [...gone].filter(({ name }) => !left.has(name)),
+    );
   }
 
   async #isWhole(root: Oid): Promise<boolean> {
@@ -179,7 +200,9 @@ export class ObjectKeeper {
   }
 
   #adopt(pack: PackFile): PackFile {
-    return this.#disk !== undefined && pack.bytes instanceof FileBytes ? pack.movedTo(this.#disk.adopt(pack.bytes)) : pack;
+    return this.#disk !== undefined && pack.bytes instanceof FileBytes
+      ? pack.movedTo(this.#disk.adopt(pack.bytes))
+      : pack;
   }
 
   #discard(bytes: PackBytes): void {

@@ -45,17 +45,26 @@ export function openTransport(access: RemoteAccess): Transport {
   const { scheme } = parseRepositoryUrl(access.url);
   if (access.transport !== undefined) return access.transport;
   if (scheme === 'ssh') {
-    throw gitError('PluginUnavailable', `the repository address asks for SSH, which this build does not speak; use the https address of the repository, with a token in spec.secretRef`, { scheme });
+    throw gitError(
+      'PluginUnavailable',
+      `the repository address asks for SSH, which this build does not speak; use the https address of the repository, with a token in spec.secretRef`,
+      { scheme },
+    );
   }
   const { credentials, ca } = access;
   if (scheme === 'http' && typeof credentials === 'object' && access.allowHttp !== true) {
-    throw gitError('InsecureTransport', `the repository address is plain http and has a credential, which anybody on the way could read; use https, or allow it for the whole install with --insecure-allow-git-http`);
+    throw gitError(
+      'InsecureTransport',
+      `the repository address is plain http and has a credential, which anybody on the way could read; use https, or allow it for the whole install with --insecure-allow-git-http`,
+    );
   }
   return new HttpTransport({
     url: access.url,
     userAgent: agentOf(access.version),
     clock: access.clock,
-    ...(credentials === undefined ? {} : { credentials: typeof credentials === 'function' ? credentials : () => Promise.resolve(credentials) }),
+    ...(credentials === undefined
+      ? {}
+      : { credentials: typeof credentials === 'function' ? credentials : () => Promise.resolve(credentials) }),
     ...(ca === undefined ? {} : { ca: typeof ca === 'function' ? ca : () => ca }),
     ...(access.clientCertificate === undefined ? {} : { clientCertificate: access.clientCertificate }),
     ...(access.proxy === undefined ? {} : { proxy: access.proxy }),
@@ -75,5 +84,10 @@ export function checkBranchName(branch: string): void {
     branch.endsWith('/') ||
     /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\//.test(branch) ||
     branch.split('/').some((part) => part === '' || part.startsWith('.') || part.endsWith('.lock'));
-  if (isBad) throw gitError('InvalidSpec', `${JSON.stringify(branch)} is no name for a branch; expected what git check-ref-format accepts, without refs/heads/`, { branch });
+  if (isBad)
+    throw gitError(
+      'InvalidSpec',
+      `${JSON.stringify(branch)} is no name for a branch; expected what git check-ref-format accepts, without refs/heads/`,
+      { branch },
+    );
 }

@@ -24,7 +24,10 @@ export interface PublicationOptions {
   /** Reads the refs of the branch and what it may start from. */
   readRefs(signal: AbortSignal): Promise<RemoteRefs>;
   /** Reads the advertisement of a push, waiting out one that is older than our last push. */
-  readPushRefs(refs: readonly string[], signal: AbortSignal): Promise<{ readonly refs: RemoteRefs; readonly capabilities: readonly string[] }>;
+  readPushRefs(
+    refs: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ readonly refs: RemoteRefs; readonly capabilities: readonly string[] }>;
   /** A push was handed to the remote; its fate is open until `landed`, or for ever. */
   sent(head: Oid, old: Oid | undefined): void;
   /** @param old where the branch was before */
@@ -33,7 +36,8 @@ export interface PublicationOptions {
   sawRefs(refs: RemoteRefs): void;
 }
 
-type Step = { readonly kind: 'done'; readonly outcome: PublishOutcome } | { readonly kind: 'again'; readonly one: boolean };
+type Step =
+  { readonly kind: 'done'; readonly outcome: PublishOutcome } | { readonly kind: 'again'; readonly one: boolean };
 
 /** One attempt to move the branch from `base` to `head` (chapter 40, 4.2). Never forced: `old` is compared by the server. */
 export class Publication {
@@ -54,7 +58,11 @@ export class Publication {
 
   async run(signal: AbortSignal): Promise<PublishOutcome> {
     const { base, head, remote } = this.#options;
-    let mayGoFirst = base.kind === 'branch' && this.#capabilities?.includes('report-status') === true && remote.canPushFirst && this.#rest.length > 0;
+    let mayGoFirst =
+      base.kind === 'branch' &&
+      this.#capabilities?.includes('report-status') === true &&
+      remote.canPushFirst &&
+      this.#rest.length > 0;
     let isSplit = false;
     let isOpen = false;
     for (;;) {
@@ -67,7 +75,8 @@ export class Publication {
       const commits = isSplit ? this.#rest.slice(0, 1) : this.#rest;
       const step = await this.#push(commits, mayGoFirst, isSplit, signal);
       if (step.kind === 'done') {
-        if (step.outcome.kind === 'moved' || this.#rest.length === 0) return step.outcome.kind === 'moved' ? step.outcome : { ...step.outcome, commit: commitSha(head) };
+        if (step.outcome.kind === 'moved' || this.#rest.length === 0)
+          return step.outcome.kind === 'moved' ? step.outcome : { ...step.outcome, commit: commitSha(head) };
         mayGoFirst = true;
         continue;
       }
@@ -81,13 +90,17 @@ export class Publication {
   async #compare(signal: AbortSignal): Promise<PublishOutcome | undefined> {
     const { base, head } = this.#options;
     const parentRef = base.kind === 'parent' ? refOf(base.branch) : undefined;
-    const { refs, capabilities } = await this.#options.readPushRefs([this.#ref, ...(parentRef === undefined ? [] : [parentRef])], signal);
+    const { refs, capabilities } = await this.#options.readPushRefs(
+      [this.#ref, ...(parentRef === undefined ? [] : [parentRef])],
+      signal,
+    );
     this.#capabilities = capabilities;
     const tip = refs.oidByRef.get(this.#ref);
     if (tip === head) return this.#alreadyThere();
     this.#settleUpTo(tip);
     if (tip !== this.#old) return this.#moved(refs, tip);
-    if (tip === undefined && base.kind === 'parent' && refs.oidByRef.get(parentRef ?? '') !== base.commit) return { kind: 'moved', what: 'parent' };
+    if (tip === undefined && base.kind === 'parent' && refs.oidByRef.get(parentRef ?? '') !== base.commit)
+      return { kind: 'moved', what: 'parent' };
     if (tip === undefined && base.kind === 'root' && refs.isEmpty !== true) return { kind: 'moved', what: 'parent' };
     if (this.#rest.length === 0) return { kind: 'already-there', commit: commitSha(head) };
     return undefined;
@@ -102,10 +115,16 @@ export class Publication {
     this.#options.sent(head, this.#old);
     let result: PushResult;
     try {
-      result = await remote.push({ ref: this.#ref, old: this.#old ?? ZERO_OID, new: head }, bytes, this.#capabilities ?? [], signal);
+      result = await remote.push(
+        { ref: this.#ref, old: this.#old ?? ZERO_OID, new: head },
+        bytes,
+        this.#capabilities ?? [],
+        signal,
+      );
     } catch (error) {
       // The kept connection may have been closed under us: the advertisement tells what became of the push.
-      if (isFirst && hasReason(error, 'RemoteUnavailable') && CUT_CODES.has(String(error.details['code']))) return { kind: 'again', one: false };
+      if (isFirst && hasReason(error, 'RemoteUnavailable') && CUT_CODES.has(String(error.details['code'])))
+        return { kind: 'again', one: false };
       throw isReverserError(error) ? unanswered(error) : error;
     }
     const { verdict } = result;
@@ -124,7 +143,13 @@ export class Publication {
 
     if (outcome === 'accepted') return this.#landed(commits, pack, 'published');
     // Without an advertisement just before, an answer of the transport alone is not the last word.
-    if (isFirst && result.retryAfterMs === undefined && (result.status !== 200 || outcome === 'protocol' || outcome === 'unknown') && outcome !== 'too-large') return { kind: 'again', one: false };
+    if (
+      isFirst &&
+      result.retryAfterMs === undefined &&
+      (result.status !== 200 || outcome === 'protocol' || outcome === 'unknown') &&
+      outcome !== 'too-large'
+    )
+      return { kind: 'again', one: false };
     if (outcome === 'too-large' && !isSplit && commits.length > 1) return { kind: 'again', one: true };
     if (outcome === 'base-lost') keeper.doubt();
     throw this.#refused(outcome, result);
@@ -161,7 +186,12 @@ export class Publication {
   #refused(outcome: Exclude<PushClass, 'accepted' | 'moved'> | PushClass, result: PushResult): Error {
     const { remote, branch } = this.#options;
     const said = remote.show(result.verdict.said);
-    const details = { branch, class: outcome, outcome: outcome === 'unknown' || outcome === 'protocol' ? 'unknown' : 'refused', ...(result.retryAfterMs === undefined ? {} : { retryAfterMs: result.retryAfterMs }) };
+    const details = {
+      branch,
+      class: outcome,
+      outcome: outcome === 'unknown' || outcome === 'protocol' ? 'unknown' : 'refused',
+      ...(result.retryAfterMs === undefined ? {} : { retryAfterMs: result.retryAfterMs }),
+    };
     const reason = outcome === 'accepted' || outcome === 'moved' ? 'RemoteUnavailable' : REASON_BY_CLASS[outcome];
     return gitError(reason, `${remote.displayUrl}: the push to ${branch} ${WHAT_BY_CLASS[outcome]}: ${said}`, details);
   }
@@ -185,8 +215,12 @@ const WHAT_BY_CLASS: Readonly<Record<PushClass, string>> = {
 };
 
 /** A push whose connection broke may have landed, unless nothing was sent at all. */
-function unanswered(error: Error & { readonly reason: string; readonly details: Readonly<Record<string, unknown>> }): Error {
+function unanswered(
+  error: Error & { readonly reason: string; readonly details: Readonly<Record<string, unknown>> },
+): Error {
   if (error.reason !== 'RemoteUnavailable' || error.details['sent'] === false) return error;
-  return gitError('RemoteUnavailable', `${error.message}; the push was under way and may have landed`, { ...error.details, outcome: 'unknown' });
+  return gitError('RemoteUnavailable', `${error.message}; the push was under way and may have landed`, {
+    ...error.details,
+    outcome: 'unknown',
+  });
 }
-

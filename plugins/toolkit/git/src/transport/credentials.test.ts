@@ -14,6 +14,10 @@ describe('authorizationOf', () => {
     const token = { kind: 'bearer', token: 't0ken' } as const;
     const basic = (pair: string): string => `Basic ${Buffer.from(pair).toString('base64')}`;
 
-    expect([authorizationOf(token, 'git.test'), authorizationOf(token, 'github.com'), authorizationOf(token, 'gitlab.com')]).toEqual(['Bearer t0ken', basic('x-access-token:t0ken'), basic('oauth2:t0ken')]);
+    expect([
+      authorizationOf(token, 'git.test'),
+      authorizationOf(token, 'github.com'),
+      authorizationOf(token, 'gitlab.com'),
+    ]).toEqual(['Bearer t0ken', basic('x-access-token:t0ken'), basic('oauth2:t0ken')]);
   });
 });

@@ -19,4 +19,5 @@ export function secretsOf(credentials: GitCredentials | undefined, hostname = ''
   return credentials.kind === 'basic' ? [credentials.password, header] : [credentials.token, header];
 }
 
-const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+const basic = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;

@@ -6,7 +6,14 @@ import { excerpt } from './excerpt.js';
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
 /** Errors after which the request cannot have been processed. */
-const NEVER_SENT = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const NEVER_SENT = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 const TLS_CODES =
   /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY|DECRYPT|DECODE)|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH_EXCEEDED|EPROTO$)/;
@@ -32,19 +39,28 @@ export function faultOf(error: unknown, displayUrl: string, redact: (text: strin
   if (tls !== undefined) {
     return gitError(
       'TLSVerificationFailed',
-      redact(`${displayUrl}: its certificate is not trusted (${tls}: ${excerpt(text, 160)}); put the CA that signed it in spec.tls.caRef`),
+      redact(
+        `${displayUrl}: its certificate is not trusted (${tls}: ${excerpt(text, 160)}); put the CA that signed it in spec.tls.caRef`,
+      ),
       { code: tls, sent: false },
     );
   }
   const code = codes.find((candidate) => candidate in EXPLANATION_BY_CODE) ?? codes[0] ?? 'UNKNOWN';
   const explanation = EXPLANATION_BY_CODE[code] ?? excerpt(text, 160);
-  return gitError('RemoteUnavailable', redact(`${displayUrl}: ${explanation} (${code}); it is tried again`), { code, sent: !NEVER_SENT.has(code) });
+  return gitError('RemoteUnavailable', redact(`${displayUrl}: ${explanation} (${code}); it is tried again`), {
+    code,
+    sent: !NEVER_SENT.has(code),
+  });
 }
 
 function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   for (let at: unknown = error, depth = 0; typeof at === 'object' && at !== null && depth < 5; depth += 1) {
-    const { code, cause, errors } = at as { readonly code?: unknown; readonly cause?: unknown; readonly errors?: readonly unknown[] };
+    const { code, cause, errors } = at as {
+      readonly code?: unknown;
+      readonly cause?: unknown;
+      readonly errors?: readonly unknown[];
+    };
     if (typeof code === 'string') codes.push(code);
     at = cause ?? errors?.[0];
   }

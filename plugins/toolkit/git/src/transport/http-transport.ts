@@ -52,14 +52,23 @@ export class HttpTransport implements Transport {
   async begin(signal: AbortSignal): Promise<void> {
     this.#credentials = await this.#options.credentials?.(signal);
     const proxy = this.#options.proxy?.password;
-    this.#redact = createRedactor([...secretsOf(this.#credentials, new URL(this.#base).hostname), ...(proxy === undefined ? [] : [proxy])]).redact;
+    this.#redact = createRedactor([
+      ...secretsOf(this.#credentials, new URL(this.#base).hostname),
+      ...(proxy === undefined ? [] : [proxy]),
+    ]).redact;
   }
 
   async advertise(service: GitService, protocol: 0 | 2, signal: AbortSignal): Promise<TransportAnswer> {
     let base = this.#base;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
       const url = `${base}/info/refs?service=${service}`;
-      const answer = await this.#send('GET', url, { accept: `application/x-${service}-advertisement, */*`, ...protocolHeader(protocol) }, undefined, signal);
+      const answer = await this.#send(
+        'GET',
+        url,
+        { accept: `application/x-${service}-advertisement, */*`, ...protocolHeader(protocol) },
+        undefined,
+        signal,
+      );
       if (!isRedirect(answer.status)) {
         this.#base = base;
         return answer;
@@ -70,8 +79,17 @@ export class HttpTransport implements Transport {
     throw gitError('RemoteUnavailable', `${this.displayUrl}: more than ${MAX_REDIRECTS} redirects; check spec.url`);
   }
 
-  call(service: GitService, protocol: 0 | 2, body: readonly Uint8Array[], signal: AbortSignal): Promise<TransportAnswer> {
-    const headers = { 'content-type': `application/x-${service}-request`, accept: `application/x-${service}-result`, ...protocolHeader(protocol) };
+  call(
+    service: GitService,
+    protocol: 0 | 2,
+    body: readonly Uint8Array[],
+    signal: AbortSignal,
+  ): Promise<TransportAnswer> {
+    const headers = {
+      'content-type': `application/x-${service}-request`,
+      accept: `application/x-${service}-result`,
+      ...protocolHeader(protocol),
+    };
     return this.#send('POST', `${this.#base}/${service}`, headers, body, signal);
   }
 
@@ -91,11 +109,20 @@ export class HttpTransport implements Transport {
     await this.reset();
   }
 
-  async #send(method: 'GET' | 'POST', url: string, headers: Record<string, string>, body: readonly Uint8Array[] | undefined, signal: AbortSignal): Promise<TransportAnswer & { readonly location?: string }> {
+  async #send(
+    method: 'GET' | 'POST',
+    url: string,
+    headers: Record<string, string>,
+    body: readonly Uint8Array[] | undefined,
+    signal: AbortSignal,
+  ): Promise<TransportAnswer & { readonly location?: string }> {
     signal.throwIfAborted();
     const { protocol, hostname } = new URL(url);
     if (protocol === 'http:' && this.#credentials !== undefined && this.#options.allowHttp !== true) {
-      throw gitError('InsecureTransport', `${this.displayUrl}: refused to send a credential over plain http; use https, or allow it for the whole install with --insecure-allow-git-http`);
+      throw gitError(
+        'InsecureTransport',
+        `${this.displayUrl}: refused to send a credential over plain http; use https, or allow it for the whole install with --insecure-allow-git-http`,
+      );
     }
     const deadline = openDeadline(this.#options.clock, OPERATION_MS, signal);
     try {
@@ -113,7 +140,12 @@ export class HttpTransport implements Transport {
           ...(this.#credentials === undefined ? {} : { authorization: authorizationOf(this.#credentials, hostname) }),
           ...(body === undefined ? {} : { 'content-length': String(length) }),
         },
-        body: body === undefined ? null : length <= ONE_WRITE_BYTES ? Buffer.concat(body) : Readable.from(body, { objectMode: false }),
+        body:
+          body === undefined
+            ? null
+            : length <= ONE_WRITE_BYTES
+              ? Buffer.concat(body)
+              : Readable.from(body, { objectMode: false }),
       });
       const retryAfterMs = retryAfter(answer.headers['retry-after'], this.#options.clock);
       const location = answer.headers['location'];
@@ -142,19 +174,30 @@ export class HttpTransport implements Transport {
 
   #translate(error: unknown, deadline: Deadline, signal: AbortSignal): unknown {
     if (signal.aborted) return signal.reason;
-    if (deadline.hasPassed) return gitError('RemoteUnavailable', `${this.displayUrl}: not finished after ${OPERATION_MS / 60_000} minutes; it is tried again`);
+    if (deadline.hasPassed)
+      return gitError(
+        'RemoteUnavailable',
+        `${this.displayUrl}: not finished after ${OPERATION_MS / 60_000} minutes; it is tried again`,
+      );
     return faultOf(error, this.displayUrl, this.#redact);
   }
 
   #redirected(base: string, from: string, location: string | undefined): string {
     const to = location === undefined ? undefined : URL.parse(location, from);
     const path = to === null || to === undefined ? undefined : /^(.*)\/info\/refs$/.exec(to.pathname)?.[1];
-    if (to === null || to === undefined || path === undefined) throw gitError('RepositoryNotFound', `${this.displayUrl}: redirected to something that is no repository; check spec.url`);
+    if (to === null || to === undefined || path === undefined)
+      throw gitError(
+        'RepositoryNotFound',
+        `${this.displayUrl}: redirected to something that is no repository; check spec.url`,
+      );
     const before = new URL(base);
     const isSame = to.protocol === before.protocol && to.host === before.host;
     const isUpgrade = before.protocol === 'http:' && to.protocol === 'https:' && to.hostname === before.hostname;
     if (!isSame && !isUpgrade) {
-      throw gitError('RepositoryNotFound', `${this.displayUrl}: moved to another host (${to.protocol}//${to.host}${path}), which is not followed; set spec.url to the new address if you trust it`);
+      throw gitError(
+        'RepositoryNotFound',
+        `${this.displayUrl}: moved to another host (${to.protocol}//${to.host}${path}), which is not followed; set spec.url to the new address if you trust it`,
+      );
     }
     return `${to.origin}${path}`;
   }
@@ -163,13 +206,26 @@ export class HttpTransport implements Transport {
     if (this.#agent !== undefined) return this.#agent;
     const { clientCertificate, proxy } = this.#options;
     const ca = this.#options.ca?.();
-    const tls = { minVersion: 'TLSv1.2' as const, ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }), ...clientCertificate };
+    const tls = {
+      minVersion: 'TLSv1.2' as const,
+      ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+      ...clientCertificate,
+    };
     // Four seconds: below the five after which common servers close an idle connection under a request on its way.
     const pool = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 60_000, pipelining: 1, connections: 2 };
     if (proxy === undefined) this.#agent = new Agent({ ...pool, connect: { timeout: CONNECT_MS, ...tls } });
     else {
-      const token = proxy.username === undefined ? undefined : `Basic ${Buffer.from(`${proxy.username}:${proxy.password ?? ''}`).toString('base64')}`;
-      this.#agent = new ProxyAgent({ ...pool, uri: proxy.url, ...(token === undefined ? {} : { token }), requestTls: { timeout: CONNECT_MS, ...tls }, proxyTls: { timeout: CONNECT_MS } });
+      const token =
+        proxy.username === undefined
+          ? undefined
+          : `Basic ${Buffer.from(`${proxy.username}:${proxy.password ?? ''}`).toString('base64')}`;
+      this.#agent = new ProxyAgent({
+        ...pool,
+        uri: proxy.url,
+        ...(token === undefined ? {} : { token }),
+        requestTls: { timeout: CONNECT_MS, ...tls },
+        proxyTls: { timeout: CONNECT_MS },
+      });
     }
     return this.#agent;
   }
@@ -180,7 +236,8 @@ async function drain(body: AsyncIterable<Uint8Array>): Promise<void> {
   while ((await parts.next()).done !== true);
 }
 
-const protocolHeader = (protocol: 0 | 2): Record<string, string> => (protocol === 2 ? { 'git-protocol': 'version=2' } : {});
+const protocolHeader = (protocol: 0 | 2): Record<string, string> =>
+  protocol === 2 ? { 'git-protocol': 'version=2' } : {};
 
 function retryAfter(value: string | string[] | undefined, clock: Clock): number | undefined {
   if (typeof value !== 'string') return undefined;

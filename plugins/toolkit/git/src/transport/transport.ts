@@ -26,7 +26,12 @@ export interface Transport extends AsyncDisposable {
   begin(signal: AbortSignal): Promise<void>;
   advertise(service: GitService, protocol: 0 | 2, signal: AbortSignal): Promise<TransportAnswer>;
   /** `body` is sent whole, with its length. */
-  call(service: GitService, protocol: 0 | 2, body: readonly Uint8Array[], signal: AbortSignal): Promise<TransportAnswer>;
+  call(
+    service: GitService,
+    protocol: 0 | 2,
+    body: readonly Uint8Array[],
+    signal: AbortSignal,
+  ): Promise<TransportAnswer>;
   /** Removes what this transport's credentials would give away. */
   redact(text: string): string;
   /** Forgets redirects, connections and credentials. */
