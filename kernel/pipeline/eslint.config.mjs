@@ -1,4 +1,4 @@
-import base from '../../eslint.base.mjs';
+import base from '../../tools/lint/eslint.base.mjs';
 
 export default [
   ...base('kernel-pipeline'),

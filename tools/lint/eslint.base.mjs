@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import nx from '@nx/eslint-plugin';
 import tseslint from 'typescript-eslint';
 
@@ -65,7 +66,7 @@ export default function house(project) {
     ...tseslint.configs.recommended,
     {
       files: ['**/*.ts'],
-      languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+      languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: join(import.meta.dirname, '../..') } },
       rules: {
         '@nx/enforce-module-boundaries': boundaries([]),
         '@typescript-eslint/no-floating-promises': 'error',
