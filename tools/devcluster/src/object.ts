@@ -8,6 +8,14 @@ export interface MutableJson {
   [key: string]: Json | undefined;
 }
 
+/**
+ * A map to be filled with keys of anybody's choosing: without a prototype, so that `__proto__` is a key like any other. Starts
+ * as a copy of `of`.
+ */
+export function fillable(of: JsonObject = {}): MutableJson {
+  return Object.assign(Object.create(null) as MutableJson, of);
+}
+
 export interface ObjectMeta extends JsonObject {
   readonly name?: string;
   readonly namespace?: string;

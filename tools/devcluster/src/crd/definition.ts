@@ -8,6 +8,7 @@ import {
   pathOf,
   textOf,
   valueAt,
+  fillable,
 } from '../object.js';
 import { apiVersionOf, invalid, required, type ResourceType, storedVerbs } from '../resources/resource-type.js';
 import { crdObjectShape } from '../resources/builtin-types.js';
@@ -296,7 +297,7 @@ function readCustom(
 function sorted(value: Json, isTop = false): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map((item) => sorted(item));
   if (!isObject(value)) return value;
-  const found: MutableJson = {};
+  const found = fillable();
   for (const key of Object.keys(value).sort()) {
     const child = value[key];
     if (child !== undefined) found[key] = isTop && key === 'metadata' ? child : sorted(child);

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type MutableJson, isObject } from '../object.js';
+import { type Json, type JsonObject, isObject, fillable } from '../object.js';
 import { type JsonSchema, keepsUnknown, propertySchema } from './json-schema.js';
 
 /** Removes what the schema does not know, and names it; sets the defaults it declares. */
@@ -26,7 +26,7 @@ function pruned(
         );
   }
   if (!isObject(value)) return value;
-  const found: MutableJson = {};
+  const found = fillable();
   const embedded = isResource || schema['x-kubernetes-embedded-resource'] === true;
   for (const [name, child] of Object.entries(value)) {
     if (child === undefined) continue;

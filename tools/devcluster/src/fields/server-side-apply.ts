@@ -1,12 +1,4 @@
-import {
-  type Json,
-  type JsonObject,
-  type KubeObject,
-  type MutableJson,
-  groupVersionOf,
-  isEqual,
-  isObject,
-} from '../object.js';
+import { type Json, type JsonObject, type KubeObject, groupVersionOf, isEqual, isObject, fillable } from '../object.js';
 import { type Shape, childShape, itemShape } from '../schema/shape.js';
 import { ApiError } from '../status.js';
 import { compare, fieldSetOf, withoutUnowned } from './comparison.js';
@@ -104,7 +96,7 @@ function undeclaredPath(value: Json, shape: Shape, path: string): string | undef
 function dropNulls(value: Json): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(dropNulls);
   if (!isObject(value)) return value;
-  const found: MutableJson = {};
+  const found = fillable();
   for (const [key, child] of Object.entries(value))
     if (child !== null && child !== undefined) found[key] = dropNulls(child);
   return found as JsonObject;
@@ -123,7 +115,7 @@ function merge(live: Json, config: Json, shape: Shape): Json {
     }
     return result;
   }
-  const found: MutableJson = { ...(live as JsonObject) };
+  const found = fillable(live as JsonObject);
   for (const [key, value] of Object.entries(config as JsonObject)) {
     const current = found[key];
     if (value !== undefined) found[key] = current === undefined ? value : merge(current, value, childShape(shape, key));
@@ -158,7 +150,7 @@ function prune(value: Json, claims: Claims, shape: Shape): Json {
   };
   if (Array.isArray(value))
     return (value as readonly Json[]).flatMap((item) => keep(itemStep(item, shape), item, itemShape(shape)));
-  const found: MutableJson = {};
+  const found = fillable();
   for (const [key, child] of Object.entries(value as JsonObject)) {
     if (child === undefined) continue;
     const [kept] = keep(`f:${key}`, child, childShape(shape, key));

@@ -222,6 +222,23 @@ describe('creating', () => {
     expect(cluster.resourceVersion).toBe(before);
   });
 
+  it.each(['POST', 'merge', 'strategic', 'apply'])('keeps a key named __proto__ (%s)', async (how) => {
+    const body = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"p"},"data":{"__proto__":"x","a":"b"}}';
+    const type = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json' }[how];
+
+    if (how !== 'POST' && how !== 'apply') await create(maps, { metadata: { name: 'p' }, data: { a: 'z' } });
+    const answer =
+      how === 'POST'
+        ? await create(maps, body)
+        : await callApi(cluster, `${maps}/p?fieldManager=t`, {
+            method: 'PATCH',
+            body,
+            headers: { 'content-type': type ?? 'application/apply-patch+yaml' },
+          });
+
+    expect(answer.text).toContain('"data":{"__proto__":"x","a":"b"}');
+  });
+
   it('keeps integers beyond 2^53', async () => {
     cluster.apply({
       apiVersion: 'apiextensions.k8s.io/v1',

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type MutableJson, isEqual, isObject, textOf } from '../object.js';
+import { type Json, type JsonObject, isEqual, isObject, textOf, fillable } from '../object.js';
 import { type Shape, childShape, itemShape } from '../schema/shape.js';
 import { refuse } from '../status.js';
 
@@ -12,7 +12,7 @@ export function applyStrategicPatch(object: JsonObject, patch: JsonObject, shape
   if (directive === 'delete') return {};
   if (directive !== undefined && directive !== 'merge')
     throw refuse.badRequest(`unknown patch type "${String(directive)}" in $patch: expected replace, delete or merge`);
-  let found: MutableJson = { ...object };
+  let found = fillable(object);
 
   const retained = patch['$retainKeys'];
   if (Array.isArray(retained))
@@ -113,7 +113,7 @@ function ordered(items: readonly Json[], order: Json | undefined, mergeKey: stri
 }
 
 function without(object: JsonObject, key: string): JsonObject {
-  const copy: MutableJson = { ...object };
+  const copy = fillable(object);
   delete copy[key];
   return copy as JsonObject;
 }

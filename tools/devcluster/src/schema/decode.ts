@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type MutableJson, isObject } from '../object.js';
+import { type Json, type JsonObject, isObject, fillable } from '../object.js';
 import { refuse } from '../status.js';
 import type { Field, Shape } from './shape.js';
 
@@ -43,7 +43,7 @@ function decodeFields(
   unknowns: Unknowns,
   mismatch: Mismatch,
 ): JsonObject {
-  const found: MutableJson = {};
+  const found = fillable();
   for (const [name, field] of shape.fields ?? []) {
     const at = path === '' ? name : `${path}.${name}`;
     const decoded = decodeField(value[name], field, { path: at, struct: shape.structName ?? '' }, unknowns, mismatch);
@@ -106,7 +106,7 @@ function decodeValue(value: Json, shape: Shape, place: Place, unknowns: Unknowns
     case 'map': {
       if (!isObject(value)) return mismatch.type(place.path, place.struct, 'map', value);
       const item = shape.item?.();
-      const found: MutableJson = {};
+      const found = fillable();
       // Go marshals maps with sorted keys.
       for (const key of Object.keys(value).sort()) {
         const one = value[key];
