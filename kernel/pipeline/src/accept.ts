@@ -1,4 +1,4 @@
-import type { FolderView, Layout, Placed, Refusal } from '@gitops-reverser/kernel-api';
+import { isReverserError, type FolderView, type Layout, type Placed, type Refusal } from '@gitops-reverser/kernel-api';
 
 export type FolderVerdict =
   | { readonly kind: 'accepted'; readonly layout: Layout }
@@ -17,6 +17,17 @@ export function judgeFolder(layouts: readonly Placed<'layout'>[], folder: Folder
   const [only, second] = mine;
   if (only !== undefined && second === undefined) return { kind: 'accepted', layout: only.instance };
   return { kind: 'refused', refusals: [only === undefined ? nobodys(layouts, folder) : contested(mine, folder)] };
+}
+
+/** A folder that cannot be read until Git changes is refused like any other; `undefined`: a fault that time may cure. */
+export function refusedBy(error: unknown): FolderVerdict | undefined {
+  if (!isReverserError(error) || error.retry !== 'when-changed') return undefined;
+  const { message, details } = error;
+  const { path } = details;
+  return {
+    kind: 'refused',
+    refusals: [{ code: 'UnsupportedContent', message, ...(typeof path === 'string' ? { path } : {}) }],
+  };
 }
 
 const names = (layouts: readonly Placed<'layout'>[]): string => layouts.map(({ plugin }) => plugin).join(', ');

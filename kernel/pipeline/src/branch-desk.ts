@@ -303,11 +303,11 @@ export class BranchDesk {
     return Math.max(paceMs, Math.min(...firstByTarget.values()));
   }
 
-  /** When the remote is looked at although nothing waits for it: after a failed look, and while a folder is refused. */
+  /** When the remote is looked at although nothing waits for it: after a failed look, and while a folder is refused or in doubt. */
   #lookAtMs(): number | undefined {
     const dues: number[] = [];
     if (this.#isLookOwed) dues.push(this.#cadence.notBeforeMs);
-    if ([...this.#laneByTarget.values()].some(({ isFolderRefused }) => isFolderRefused))
+    if ([...this.#laneByTarget.values()].some(({ isLookNeeded }) => isLookNeeded))
       dues.push(Math.max(this.#recheckAtMs, this.#cadence.isFailing ? this.#cadence.notBeforeMs : 0));
     return dues.length === 0 ? undefined : Math.min(...dues);
   }
@@ -370,8 +370,8 @@ export class BranchDesk {
   }
 
   #armRecheck(): void {
-    const isRefused = [...this.#laneByTarget.values()].some(({ isFolderRefused }) => isFolderRefused);
-    this.#rechecks = isRefused ? this.#rechecks + 1 : 0;
+    const isNeeded = [...this.#laneByTarget.values()].some(({ isLookNeeded }) => isLookNeeded);
+    this.#rechecks = isNeeded ? this.#rechecks + 1 : 0;
     this.#recheckAtMs = this.#nowMs() + backoffMs(this.#rechecks, this.#limits.retryMs, this.#limits.retryMaxMs);
   }
 
@@ -413,14 +413,14 @@ export class BranchDesk {
     const { base } = this.#publication;
     if (base === undefined || lane.isGone) return;
     try {
-      lane.judge(this.#spec.store.folder(base.kind === 'root' ? undefined : base.commit, lane.settings.path));
-      if (lane.isFolderRefused && this.#rechecks === 0) this.#armRecheck();
+      lane.judge(() => this.#spec.store.folder(base.kind === 'root' ? undefined : base.commit, lane.settings.path));
     } catch (error) {
       this.#logger.error(
         { gitTarget: lane.facts.id, err: messageOf(error), reason: reasonOf(error) },
         'judging a folder failed',
       );
     }
+    if (lane.isLookNeeded && this.#rechecks === 0) this.#armRecheck();
   }
 
   // What others may read at any time.

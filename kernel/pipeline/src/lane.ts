@@ -11,7 +11,7 @@ import {
   type TargetSettings,
   type TargetStatus,
 } from '@gitops-reverser/kernel-api';
-import { judgeFolder, type FolderVerdict } from './accept.js';
+import { judgeFolder, refusedBy, type FolderVerdict } from './accept.js';
 import { stricter } from './sweep.js';
 import type { CommitWindow } from './window.js';
 
@@ -29,14 +29,20 @@ export interface LanePlugins {
 export interface LaneEvents {
   /** Its status may differ. */
   changed(): void;
-  /** State is owed to Git: these collections (absent: all) need a fresh snapshot. */
-  snapshotOwed(collectionKeys: readonly string[] | undefined): void;
+  /** State is owed to Git: these collections need a fresh snapshot. */
+  snapshotOwed(collectionKeys: readonly string[]): void;
+  /** The folder can be used again: every collection owes a snapshot, and the mirror is not whole before. */
+  recovered(): void;
   /** It was retired and the last of its writes is settled: its plugins are not needed any more. */
   released(): void;
 }
 
 /** 1_000: what one status could never show; beyond it only the count of a collection's refusals would grow. */
 const REFUSALS = 1_000;
+
+/** The verdict, with the folder to plan in where there is one. */
+export type JudgedFolder =
+  { readonly kind: 'accepted'; readonly layout: Layout; readonly folder: FolderView } | { readonly kind: 'refused' };
 
 export class Lane {
   readonly facts: LaneFacts;
@@ -51,6 +57,8 @@ export class Lane {
   #verdict: FolderVerdict | undefined;
   /** Folder the verdict is about. */
   #judgedTree: string | undefined;
+  /** The last judgement ended in a fault. */
+  #isInDoubt = false;
   readonly #refusalsByCollection = new Map<string, Map<string, Refusal>>();
   readonly #retainedByCollection = new Map<string, Set<string>>();
   #measuredAt: Date | undefined;
@@ -63,17 +71,43 @@ export class Lane {
     this.#logger = logger;
   }
 
-  get isFolderRefused(): boolean {
-    return this.#verdict?.kind === 'refused';
+  /** The folder is refused, or could not be judged: only another look at the remote can tell more. */
+  get isLookNeeded(): boolean {
+    return this.#isInDoubt || this.#verdict?.kind === 'refused';
   }
 
-  /** Asks the layouts, unless this very folder was judged before. A folder that is accepted again owes a snapshot. */
-  judge(folder: FolderView): FolderVerdict {
-    if (this.#verdict !== undefined && this.#judgedTree === folder.treeId) return this.#verdict;
-    const verdict = judgeFolder(this.plugins.layouts, folder);
+  /**
+   * Asks the layouts, unless this very folder was judged before. A folder that cannot be read until Git changes is refused; one
+   * that is accepted again owes a snapshot.
+   *
+   * @throws what opening or reading the folder throws, when time may cure it
+   */
+  judge(open: () => FolderView): JudgedFolder {
+    let folder: FolderView | undefined;
+    let verdict: FolderVerdict | undefined;
+    this.#isInDoubt = false;
+    try {
+      folder = open();
+      verdict =
+        this.#judgedTree === folder.treeId && this.#verdict !== undefined
+          ? this.#verdict
+          : judgeFolder(this.plugins.layouts, folder);
+    } catch (error) {
+      verdict = refusedBy(error);
+      if (verdict === undefined) {
+        this.#isInDoubt = true;
+        throw error;
+      }
+    }
+    if (verdict !== this.#verdict) this.#judged(verdict);
+    this.#judgedTree = folder?.treeId;
+    if (verdict.kind === 'refused' || folder === undefined) return { kind: 'refused' };
+    return { kind: 'accepted', layout: verdict.layout, folder };
+  }
+
+  #judged(verdict: FolderVerdict): void {
     const before = this.#verdict;
     this.#verdict = verdict;
-    this.#judgedTree = folder.treeId;
     if (before?.kind !== verdict.kind || verdict.kind === 'refused') this.events.changed();
     if (verdict.kind === 'refused' && before?.kind !== 'refused') {
       this.#logger.warn(
@@ -87,9 +121,8 @@ export class Lane {
     }
     if (verdict.kind === 'accepted' && before?.kind === 'refused') {
       this.#logger.info({}, 'folder accepted again');
-      this.events.snapshotOwed(undefined);
+      this.events.recovered();
     }
-    return verdict;
   }
 
   /** Our own commit on an accepted folder gives an accepted folder; it is not judged a second time. */

@@ -49,10 +49,10 @@ export async function planWrite(
 ): Promise<Planned> {
   const { lane } = write;
   const slices = startSlices();
-  const folder = planning.store.folder(onto, lane.settings.path);
-  const verdict = lane.judge(folder);
-  if (verdict.kind === 'refused') return { kind: 'folder-refused' };
-  const attempt: Attempt = { planning, lane, folder, onto, layout: verdict.layout, signal, slices };
+  const judged = lane.judge(() => planning.store.folder(onto, lane.settings.path));
+  if (judged.kind === 'refused') return { kind: 'folder-refused' };
+  const { folder, layout } = judged;
+  const attempt: Attempt = { planning, lane, folder, onto, layout, signal, slices };
   return write.kind === 'window' ? planWindow(attempt, write) : planSnapshot(attempt, write);
 }
 

@@ -124,28 +124,32 @@ export class Publication {
 
   /**
    * Plans what is not planned yet, in order. A write that waits out an error holds back later ones of its target alone: paths of
-   * different targets never meet.
+   * different targets never meet. What failed once is tried again on a proven tip alone: the repair may be there already.
    */
   async plan(signal: AbortSignal): Promise<void> {
     if (this.#base === undefined) return;
     const nowMs = this.#clock.now().getTime();
     const held = new Set<string>();
+    let hasFailed = false;
     for (const write of [...this.#retained]) {
       if (write.plan !== undefined) continue;
-      if (held.has(write.target) || write.retryAtMs > nowMs) {
+      if (held.has(write.target) || write.retryAtMs > nowMs || (write.failures > 0 && !this.#isTrusted)) {
         held.add(write.target);
         continue;
       }
       signal.throwIfAborted();
       const answer = await this.#host.plan(write, this.#head, signal);
-      if (answer.kind === 'later') held.add(write.target);
-      else if (answer.kind === 'dropped') this.#discard(write);
+      if (answer.kind === 'later') {
+        held.add(write.target);
+        hasFailed = true;
+      } else if (answer.kind === 'dropped') this.#discard(write);
       else {
         write.plan = answer.plan;
         write.wasPlanned = true;
         this.#head = answer.plan.commit ?? this.#head;
       }
     }
+    if (hasFailed) this.#isTrusted = false;
     this.#host.changed();
   }
 

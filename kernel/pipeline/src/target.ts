@@ -5,6 +5,7 @@ import {
   type Collection,
   type Listener,
   type Logger,
+  type StreamStatus,
   type TargetHandle,
   type TargetId,
   type TargetSettings,
@@ -62,6 +63,8 @@ export class Target implements TargetHandle {
   /** Streams that must start over with a replay, and not before when. */
   readonly #owed = new Map<string, number>();
   readonly #owedBefore = new Map<string, { count: number; lastAtMs: number }>();
+  /** Collections whose snapshot is not in Git yet since the folder can be used again. */
+  readonly #recovering = new Set<string>();
   #isFirst = true;
   #epoch = 1;
   #resyncs: Resync[] = [];
@@ -87,7 +90,8 @@ export class Target implements TargetHandle {
         released: () => {
           this.#releasing = this.#quietly(() => this.#plugins.close());
         },
-        snapshotOwed: (keys) => this.#snapshotOwed(keys ?? [...this.#wanted.keys()]),
+        snapshotOwed: (keys) => this.#snapshotOwed(keys),
+        recovered: () => this.#recovered(),
       },
       this.#logger,
     );
@@ -118,13 +122,19 @@ export class Target implements TargetHandle {
     const retention = this.#lane.retention();
     const { lastCommit } = this.#lane;
     return {
-      streams: [...this.#streams.values()].map((stream) => stream.status()),
+      streams: [...this.#streams].map(([key, stream]) => this.#streamStatus(key, stream)),
       folder: this.#lane.folderStatus(),
       refused: this.#lane.refusals(),
       ...(retention === undefined ? {} : { retention }),
       ...(lastCommit === undefined ? {} : { lastCommit }),
       ...(this.#resyncedToken === undefined ? {} : { resyncedToken: this.#resyncedToken }),
     };
+  }
+
+  /** What streams into a mirror that is not whole yet says that it replays. */
+  #streamStatus(key: string, stream: Stream): StreamStatus {
+    const status = stream.status();
+    return status.state === 'Streaming' && this.#recovering.has(key) ? { ...status, state: 'Replaying' } : status;
   }
 
   onChange(listener: Listener): Disposable {
@@ -305,6 +315,8 @@ export class Target implements TargetHandle {
 
   #snapshotDone({ collectionKey: key, epoch }: Snapshot, outcome: SnapshotOutcome): void {
     if (outcome === 'superseded') return;
+    // While a replay is owed, this snapshot is one from before.
+    if (!this.#owed.has(key) && this.#recovering.delete(key)) this.#announcer.changed();
     for (const resync of this.#resyncs) if (epoch >= resync.epoch) resync.waiting.delete(key);
     this.#settleResyncs();
   }
@@ -323,6 +335,7 @@ export class Target implements TargetHandle {
     this.#streams.delete(key);
     this.#owed.delete(key);
     this.#owedBefore.delete(key);
+    this.#recovering.delete(key);
     this.#given.worker.forget(this.#lane, key);
   }
 
@@ -340,6 +353,16 @@ export class Target implements TargetHandle {
         key,
         nowMs + Math.max(limits.planQuietMs, backoffMs(count - 1, limits.retryMs, limits.retryMaxMs)),
       );
+    }
+    this.#wake();
+  }
+
+  /** Once for every repair, so nothing that was waited for before slows it down. */
+  #recovered(): void {
+    const atMs = this.#nowMs() + this.#given.commons.limits.planQuietMs;
+    for (const key of this.#wanted.keys()) {
+      this.#recovering.add(key);
+      this.#owed.set(key, Math.min(this.#owed.get(key) ?? atMs, atMs));
     }
     this.#wake();
   }
