@@ -97,7 +97,8 @@ export type PlanStep =
 
 export type Recognition =
   | { readonly kind: 'mine' }
-  | { readonly kind: 'not-mine' }
+  /** `why`: what another layout would have to know, as half a sentence about one file. */
+  | { readonly kind: 'not-mine'; readonly why?: string }
   | { readonly kind: 'refused'; readonly refusals: readonly Refusal[] };
 
 /** One document a layout manages. `group` is derived from its apiVersion. */

@@ -58,7 +58,7 @@ describe('golden folders', () => {
       cache: new FolderCache(),
       settings: { placement: { byType: {}, useKustomize: false }, ...settings },
     });
-    const writer = createPlainWriter();
+    const writer = createPlainWriter(new FolderCache());
     const apply = async (tree: ReadonlyMap<string, string>) => {
       const files = new Map(tree);
       const folder = memoryFolder(Object.fromEntries(tree));

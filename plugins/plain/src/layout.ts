@@ -47,7 +47,8 @@ export function createPlainLayout({ settings, cache }: PlainLayoutOptions): Layo
     recognise(folder: FolderView): Recognition {
       const contents = readFolder(folder, cache);
       // A folder that Kustomize builds is for a layout that knows Kustomize.
-      if (contents.kustomizations.length > 0) return { kind: 'not-mine' };
+      const [kustomization] = contents.kustomizations;
+      if (kustomization !== undefined) return { kind: 'not-mine', why: `${kustomization} is built with Kustomize` };
       const refusal = namespaces.refusal();
       const { issues } = judgePlainFolder(folder, contents);
       const refusals = refusal === undefined ? issues : [...issues, refusal];

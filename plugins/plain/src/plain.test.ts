@@ -39,7 +39,7 @@ const planOne = (change: DesiredChange, folder: FolderView, serializeNamespace?:
 /** The folder after the changes, as plans and renderings leave it. */
 async function write(files: FileContents, changes: readonly DesiredChange[], serializeNamespace?: boolean) {
   const texts = new Map<string, string>(Object.entries(files).map(([path, content]) => [path, content as string]));
-  const writer = createPlainWriter();
+  const writer = createPlainWriter(new FolderCache());
   for (const answer of layoutFor(serializeNamespace).plan(changes, memoryFolder(files))) {
     if (!answer.ok) throw new Error(answer.error.message);
     for (const step of answer.value) {
@@ -91,7 +91,7 @@ it('20, 14: a sensitive object is planned as such, and this writer does not take
     ok: true,
     value: [{ kind: 'put-document', path: 'demo/secrets/db.sops.yaml', sensitive: true }],
   });
-  expect(answer.ok && answer.value.some((step) => createPlainWriter().accepts(step))).toBe(false);
+  expect(answer.ok && answer.value.some((step) => createPlainWriter(new FolderCache()).accepts(step))).toBe(false);
 });
 
 it('FC-YML-9, FC-YML-10: a document that no edit may touch is neither edited nor placed again', () => {

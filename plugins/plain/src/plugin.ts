@@ -18,6 +18,6 @@ export const plugin = definePlugin(
       needs: { settings: targetSettings },
       create: ({ needs }) => createPlainLayout({ settings: needs.settings, cache }),
     });
-    on.writer({ order: 'last', needs: {}, create: () => createPlainWriter() });
+    on.writer({ order: 'last', needs: {}, create: () => createPlainWriter(cache) });
   },
 );

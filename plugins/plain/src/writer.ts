@@ -8,6 +8,7 @@ import {
   type Result,
   type Writer,
 } from '@gitops-reverser/kernel-api';
+import type { FolderCache } from '@gitops-reverser/toolkit-manifests';
 import {
   appendDocument,
   editDocument,
@@ -22,15 +23,15 @@ type Rendered = Result<Uint8Array | 'delete-file', Refusal>;
 type Put = Extract<PlanStep, { readonly kind: 'put-document' }>;
 type Drop = Extract<PlanStep, { readonly kind: 'drop-document' }>;
 
-/** Edits documents where they stand; what is new is written in the one YAML style. Never encrypts. */
-export function createPlainWriter(): Writer {
+/** Edits documents where they stand; what is new is written in the one YAML style. Never encrypts. @param cache told of new files */
+export function createPlainWriter(cache: FolderCache): Writer {
   return {
     encrypts: false,
     accepts: (step) => (step.kind === 'put-document' && !step.sensitive) || step.kind === 'drop-document',
     async render(step, before) {
       switch (step.kind) {
         case 'put-document':
-          return put(step, before);
+          return put(step, before, cache);
         case 'drop-document':
           return drop(step, before);
         case 'set-value':
@@ -46,10 +47,15 @@ export function createPlainWriter(): Writer {
 
 const sopsName = /\.sops\.ya?ml$/;
 
-function put(step: Put, before: Uint8Array | undefined): Rendered {
+function put(step: Put, before: Uint8Array | undefined, cache: FolderCache): Rendered {
   const { path, ref, object } = step;
   if (sopsName.test(path)) return refuse(missingSopsKey(ref, path));
-  if (before === undefined) return encoded(step, (text) => text);
+  if (before === undefined) {
+    const fresh = encoded(step, (text) => text);
+    // A snapshot writes thousands of these; the next plan would read every one of them back.
+    if (fresh.ok && fresh.value !== 'delete-file') cache.learn(fresh.value, object);
+    return fresh;
+  }
   const opened = openFile(path, before);
   if (!opened.ok) return opened;
   const file = opened.value;

@@ -1,11 +1,12 @@
-import type { FolderFile, FolderView } from '@gitops-reverser/kernel-api';
+import { createHash } from 'node:crypto';
+import type { FolderFile, FolderView, KubeObject } from '@gitops-reverser/kernel-api';
 import { issue, sortIssues, type Issue } from './acceptance.js';
 import { ByteLru } from './byte-lru.js';
 import { lookUp, ReadContents, type DocumentTable, type FolderContents } from './folder-contents.js';
 import { inspectEntry, type FolderDocument, type FolderEntry } from './folder-entry.js';
 import { describeDocument, documentKey } from './identity.js';
 import { ignoreFileName, noIgnoreRules, parseIgnoreFile, type IgnoreRules } from './ignore-file.js';
-import { bytesOf, readManifestFile, type ManifestFile } from './manifest-file.js';
+import { bytesOf, manifestFileOf, readManifestFile, type ManifestFile } from './manifest-file.js';
 
 /** Chapter 20, 15. */
 export const maxFiles = 50_000;
@@ -34,6 +35,16 @@ export class FolderCache {
     this.files.set(file.oid, read, bytesOf(read) + file.oid.length);
     return read;
   };
+
+  /**
+   * A file that holds this one plain document and was just written, so that it need not be read back. Stores name blobs as Git
+   * does; where one names them otherwise, this is never asked for.
+   */
+  learn(bytes: Uint8Array, object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>): void {
+    const oid = createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+    const file = manifestFileOf(object);
+    if (file !== undefined) this.files.set(oid, file, bytesOf(file) + oid.length);
+  }
 
   known(treeId: string): ReadContents | undefined {
     return this.folders.get(treeId);

@@ -1,3 +1,4 @@
+import type { KubeObject } from '@gitops-reverser/kernel-api';
 import { identifyDocuments, type IdentifiedDocument } from '@gitops-reverser/toolkit-yaml';
 import { parseApiVersion, type DocumentIdentity } from './identity.js';
 
@@ -38,6 +39,20 @@ export function readManifestFile(bytes: Uint8Array): ManifestFile {
   if (!identified.ok) return { documents: [], isEncrypted: false, problem: identified.error.message };
   const isEncrypted = identified.value.some((document) => document.isEncrypted);
   return { documents: identified.value.map((document) => toDocument(document, isEncrypted)), isEncrypted };
+}
+
+/** What reading the file of this one document would say; undefined where only reading can tell. */
+export function manifestFileOf(object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>): ManifestFile | undefined {
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace } = metadata;
+  if (Object.hasOwn(object, 'sops') || isList({ apiVersion, kind }) || name === '') return undefined;
+  const identity = toIdentity({
+    apiVersion,
+    kind,
+    name,
+    ...(namespace === undefined || namespace === '' ? {} : { namespace }),
+  });
+  return { documents: [{ index: 0, line: 1, nature: 'manifest', identity }], isEncrypted: false };
 }
 
 function toDocument(document: IdentifiedDocument, isEncrypted: boolean): FileDocument {
