@@ -19,6 +19,8 @@ export interface EntryScope {
 export interface ResolvedEntry {
   readonly scopes: readonly EntryScope[];
   readonly problems: readonly EntryProblem[];
+  /** What a wildcard left out although the cluster serves it and policy allows it. */
+  readonly notes: readonly string[];
 }
 
 /** A further reason not to follow a type, judged per target: a sensitive type without encryption. */
@@ -35,7 +37,11 @@ export function resolveEntry(
   const place = `spec.rules[${index}]`;
   const fault = entry.objectSelector === undefined ? undefined : selectorFault(entry.objectSelector);
   if (fault !== undefined)
-    return { scopes: [], problems: [{ reason: 'InvalidSelector', message: `${place}.objectSelector: ${fault}` }] };
+    return {
+      scopes: [],
+      problems: [{ reason: 'InvalidSelector', message: `${place}.objectSelector: ${fault}` }],
+      notes: [],
+    };
   const labelSelector = selectorText(entry.objectSelector);
   const namespace =
     rule.namespace === undefined || entry.sourceNamespace === '*'
@@ -44,12 +50,14 @@ export function resolveEntry(
 
   const scopes: EntryScope[] = [];
   const problems: EntryProblem[] = [];
+  const notes: string[] = [];
   for (const resource of entry.resources) {
     const found =
       resource === '*'
         ? everyType(rule, entry, surface, judge)
         : oneResource(rule, place, resource, entry, surface, judge);
     problems.push(...found.problems);
+    notes.push(...(found.notes ?? []));
     for (const served of found.types) {
       scopes.push({
         served,
@@ -58,12 +66,13 @@ export function resolveEntry(
       });
     }
   }
-  return { scopes, problems };
+  return { scopes, problems, notes };
 }
 
 interface Found {
   readonly types: readonly ServedType[];
   readonly problems: readonly EntryProblem[];
+  readonly notes?: readonly string[];
 }
 
 const scopeFits = (rule: DeclaredRule, served: ServedType): boolean =>
@@ -74,16 +83,17 @@ const groupFits = (entry: RuleEntry, group: string): boolean =>
   entry.apiGroups.includes('*') ||
   entry.apiGroups.includes(group);
 
-/** A wildcard takes what can be followed and skips the rest without a word. */
+/** A wildcard takes what can be followed. What policy denies goes without a word, what the target cannot take with one. */
 function everyType(rule: DeclaredRule, entry: RuleEntry, surface: Surface, judge: TypeJudge): Found {
   const candidates = surface.types.filter(
-    (served) =>
-      groupFits(entry, served.type.group) &&
-      scopeFits(rule, served) &&
-      served.verdict !== 'refused' &&
-      judge(served) === undefined,
+    (served) => groupFits(entry, served.type.group) && scopeFits(rule, served) && served.verdict !== 'refused',
   );
-  return { types: preferredVersions(candidates, entry), problems: [] };
+  const types = preferredVersions(candidates, entry);
+  return {
+    types: types.filter((served) => judge(served) === undefined),
+    problems: [],
+    notes: types.flatMap((served) => judge(served) ?? []),
+  };
 }
 
 function oneResource(

@@ -200,6 +200,15 @@ describe('ResourcesResolved', () => {
     expect(collections.map(({ type }) => type.resource)).toEqual(['configmaps']);
   });
 
+  it('a wildcard says what the target cannot take', () => {
+    const judge = (type: ServedType) => (type.type.resource === 'secrets' ? 'secrets is sensitive' : undefined);
+
+    expect(plan([rule('r', [{ resources: ['*'], apiGroups: [''] }])], judge).rules[0]).toMatchObject({
+      status: 'True',
+      message: '1 collection(s) selected; secrets is sensitive',
+    });
+  });
+
   it('keeps the entries that resolve when another does not', () => {
     const { rules, collections } = plan([rule('r', [{ resources: ['configmaps'] }, { resources: ['nothings'] }])]);
 

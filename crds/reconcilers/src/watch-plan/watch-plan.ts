@@ -39,7 +39,7 @@ export function planWatches(
         collections: [],
       };
     }
-    const { collections, problems } = collectionsOf(target, rule, surface, judge);
+    const { collections, problems, notes } = collectionsOf(target, rule, surface, judge);
     const overlap = selfOverlap(collections) ?? olderOverlap(collections, [...accepted.values()]);
     if (overlap !== undefined)
       return { rule, status: 'False', reason: 'CollectionOverlap', message: overlap, collections: [] };
@@ -47,7 +47,7 @@ export function planWatches(
       const key = collectionKey(collection);
       if (!accepted.has(key)) accepted.set(key, { collection, owner: rule });
     }
-    return { rule, ...verdict(problems, collections), collections };
+    return { rule, ...verdict(problems, notes, collections), collections };
   });
   const keys = [...accepted.keys()].sort();
   return { rules: planned, collections: keys.flatMap((key) => accepted.get(key)?.collection ?? []) };
@@ -58,27 +58,38 @@ function collectionsOf(
   rule: DeclaredRule,
   surface: Surface,
   judge: TypeJudge,
-): { readonly collections: readonly Collection[]; readonly problems: readonly EntryProblem[] } {
+): {
+  readonly collections: readonly Collection[];
+  readonly problems: readonly EntryProblem[];
+  readonly notes: readonly string[];
+} {
   const byKey = new Map<string, Collection>();
   const problems: EntryProblem[] = [];
+  const notes: string[] = [];
   rule.entries.forEach((entry, index) => {
     const resolved = resolveEntry(rule, index, entry, surface, judge);
     problems.push(...resolved.problems);
+    notes.push(...resolved.notes);
     for (const { served, ...scope } of resolved.scopes) {
       const collection: Collection = { target, type: served.type, ...scope };
       byKey.set(collectionKey(collection), collection);
     }
   });
-  return { collections: [...byKey.values()], problems };
+  return { collections: [...byKey.values()], problems, notes };
 }
 
 function verdict(
   problems: readonly EntryProblem[],
+  notes: readonly string[],
   collections: readonly Collection[],
 ): Pick<PlannedRule, 'status' | 'reason' | 'message'> {
   const reason = ENTRY_REASONS.find((candidate) => problems.some((problem) => problem.reason === candidate));
   if (reason === undefined)
-    return { status: 'True', reason: 'Succeeded', message: `${collections.length} collection(s) selected` };
+    return {
+      status: 'True',
+      reason: 'Succeeded',
+      message: [`${collections.length} collection(s) selected`, ...new Set(notes)].join('; '),
+    };
   return { status: 'False', reason, message: problems.map((problem) => problem.message).join('; ') };
 }
 
