@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort, startGitHost } from '@gitops-reverser/e2e-harness';
+import { freePort, git, startGitHost } from '@gitops-reverser/e2e-harness';
 import { kindNames, toCrd } from '@gitops-reverser/crd-types';
 import { bot, declareCluster, openStage, STRANGER, type Stage, type Team } from './operator.fixture.js';
 
@@ -164,6 +164,53 @@ describe('the whole operator, from source, on an embedded API server and a real 
     expect(refused.message).toContain('app.bin');
     expect(untouched).toHaveLength(1);
   }, 40_000);
+
+  it('FC-SEC-2: an entry whose name is not UTF-8 stops its folder alone, until it is gone', async () => {
+    const made = await team('misnamed');
+    // What no file system of ours writes: git itself puts it there.
+    const edit = async (line: string): Promise<void> => {
+      const head = `commit refs/heads/main\ncommitter F <f@example.com> ${Math.floor(Date.now() / 1000)} +0000\ndata 4\nedit\nfrom refs/heads/main^0\n`;
+      await git(['--git-dir', made.repository.dir, 'fast-import', '--quiet', '--done'], {
+        input: Buffer.from(`${head}${line}\ndone\n`),
+      });
+    };
+    await edit(String.raw`M 100644 inline "live/caf\351.txt"` + '\ndata 1\nx');
+    made.configMap('press', { a: 'b' });
+    made.declare();
+    made.apply('GitTarget', 'sibling', {
+      spec: {
+        gitBranchRef: { name: 'main' },
+        path: 'other',
+        commit: { window: { idleTimeout: '100ms', maxDuration: '1s' } },
+      },
+    });
+    made.apply('WatchRule', 'sibling', {
+      spec: { gitTargetRef: { name: 'sibling' }, rules: [{ apiGroups: [''], resources: ['configmaps'] }] },
+    });
+    const refused = await made.reads('GitTarget/live', 'GitPathAccepted', 'False UnsupportedContent');
+    await made.reads('GitTarget/live', 'Ready', 'False UnsupportedContent');
+    await made.reads('GitTarget/sibling', 'Ready', 'True Succeeded');
+    const sibling = await made.repository.showFile('main', 'other/misnamed/configmaps/press.yaml');
+    const meanwhile = await made.file('configmaps/press.yaml');
+
+    await edit(String.raw`D "live/caf\351.txt"`);
+    await made.lands('configmaps/press.yaml', 'a: b');
+    await made.reads('GitTarget/live', 'Ready', 'True Succeeded');
+
+    expect(refused.message).toContain('"caf\ufffd.txt" is refused because of a name that is not UTF-8');
+    expect(refused.message).toContain('rename or remove this entry');
+    expect([sibling, meanwhile]).toEqual([expect.stringContaining('a: b'), undefined]);
+  }, 60_000);
+
+  it('a path that Git takes for its own folder is refused with the reason', async () => {
+    const made = await team('shortname');
+    made.configMap('press', { a: 'b' });
+    made.declare({ target: { path: 'GIT~1' } });
+
+    const refused = await made.reads('GitTarget/live', 'GitPathAccepted', 'False UnsupportedContent');
+
+    expect(refused.message).toContain('"GIT~1" is refused because of a name that some file systems take for .git');
+  }, 30_000);
 
   it('4.2: a template that cannot be used is named, and the target writes nothing', async () => {
     const made = await team('template');
