@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { jestConfig } from '../tools/lint/jest.base.mjs';
+import { jestConfig } from '../.config/jest.base.mjs';
 
 const root = join(import.meta.dirname, '..');
 

@@ -1,3 +1,3 @@
-import base from '../../tools/lint/eslint.base.mjs';
+import base from '../../.config/eslint.base.mjs';
 
 export default base('plugin-plain');

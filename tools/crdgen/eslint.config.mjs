@@ -1,3 +1,3 @@
-import base from '../lint/eslint.base.mjs';
+import base from '../../.config/eslint.base.mjs';
 
 export default base('crdgen');

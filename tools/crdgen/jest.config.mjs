@@ -1,3 +1,3 @@
-import { jestConfig } from '../lint/jest.base.mjs';
+import { jestConfig } from '../../.config/jest.base.mjs';
 
 export default jestConfig(import.meta.dirname);

@@ -112,6 +112,7 @@ export interface ManagedDocument {
 
 /** Where it belongs. Pure over the folder it is shown; never plans outside that folder. */
 export interface Layout {
+  /** A folder view that cannot be read throws; retry `when-changed` then means that the folder is refused until Git changes. */
   recognise(folder: FolderView): Recognition;
   /** Documents the folder holds, whoever wrote them. */
   documents(folder: FolderView): readonly ManagedDocument[];

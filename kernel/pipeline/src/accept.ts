@@ -8,15 +8,17 @@ export type FolderVerdict =
 export function judgeFolder(layouts: readonly Placed<'layout'>[], folder: FolderView): FolderVerdict {
   const mine: Placed<'layout'>[] = [];
   const refusals: Refusal[] = [];
+  const whys: string[] = [];
   for (const layout of layouts) {
     const recognition = layout.instance.recognise(folder);
     if (recognition.kind === 'mine') mine.push(layout);
     else if (recognition.kind === 'refused') refusals.push(...recognition.refusals);
+    else if (recognition.why !== undefined) whys.push(recognition.why);
   }
   if (refusals.length > 0) return { kind: 'refused', refusals };
   const [only, second] = mine;
   if (only !== undefined && second === undefined) return { kind: 'accepted', layout: only.instance };
-  return { kind: 'refused', refusals: [only === undefined ? nobodys(layouts, folder) : contested(mine, folder)] };
+  return { kind: 'refused', refusals: [only === undefined ? nobodys(layouts, folder, whys) : contested(mine, folder)] };
 }
 
 /** A folder that cannot be read until Git changes is refused like any other; `undefined`: a fault that time may cure. */
@@ -33,12 +35,12 @@ export function refusedBy(error: unknown): FolderVerdict | undefined {
 const names = (layouts: readonly Placed<'layout'>[]): string => layouts.map(({ plugin }) => plugin).join(', ');
 const shown = (folder: FolderView): string => (folder.path === '.' ? 'the repository root' : `folder ${folder.path}`);
 
-const nobodys = (layouts: readonly Placed<'layout'>[], folder: FolderView): Refusal => ({
+const nobodys = (layouts: readonly Placed<'layout'>[], folder: FolderView, whys: readonly string[]): Refusal => ({
   code: 'UnsupportedContent',
   message:
     layouts.length === 0
       ? `${shown(folder)}: expected a layout plugin, found none; load one, such as plain`
-      : `${shown(folder)}: expected content that one of the layouts (${names(layouts)}) recognises, found none; clean the folder, choose another, or load the plugin that knows it`,
+      : `${shown(folder)}: expected content that one of the layouts (${names(layouts)}) recognises, found ${whys.length === 0 ? 'none' : whys.join(' and ')}; clean the folder, choose another, or load the plugin that knows it`,
 });
 const contested = (mine: readonly Placed<'layout'>[], folder: FolderView): Refusal => ({
   code: 'ambiguous-layout',

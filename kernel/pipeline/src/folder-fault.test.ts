@@ -1,4 +1,4 @@
-import { targetId } from '@gitops-reverser/kernel-api';
+import { definePlugin, targetId, type Layout } from '@gitops-reverser/kernel-api';
 import { aConfigMap, configMaps } from '@gitops-reverser/kernel-testing';
 import { cursedStore, type FolderFault } from './folder-fault.fixture.js';
 import { pickyLayout } from './picky.fixture.js';
@@ -164,4 +164,28 @@ describe('5.4: a folder that can be used again', () => {
     expect(Math.max(...delays)).toBeLessThanOrEqual(3);
     await rig.runtime.close(0);
   });
+});
+
+it('a folder that no layout knows is refused with what its layouts say of it', async () => {
+  const knowing = definePlugin({ id: 'knowing', kernelApi: '^1.0', options: {} }, (on) => {
+    on.layout({
+      needs: {},
+      create: (): Layout => ({
+        recognise: () => ({ kind: 'not-mine', why: 'kustomization.yaml is built with Kustomize' }),
+        documents: () => [],
+        plan: () => [],
+      }),
+    });
+  });
+  const rig = await openRig({ layouts: [knowing] });
+
+  await rig.clock.advance(10_000);
+
+  expect(rig.targetHandle.status().folder).toMatchObject({
+    state: 'Refused',
+    refusals: [
+      { message: expect.stringContaining('found kustomization.yaml is built with Kustomize; clean the folder') },
+    ],
+  });
+  await rig.runtime.close(0);
 });

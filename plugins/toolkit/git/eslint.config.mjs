@@ -1,4 +1,4 @@
-import base from '../../../tools/lint/eslint.base.mjs';
+import base from '../../../.config/eslint.base.mjs';
 
 export default [
   ...base('toolkit-git'),

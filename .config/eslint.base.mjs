@@ -46,7 +46,7 @@ const boundaries = (extra) => [
 ];
 
 /** Closed to every package but those that own the door. */
-export const doorRules = (project) => ({
+const doorRules = (project) => ({
   'no-restricted-imports': [
     'error',
     {
@@ -57,8 +57,6 @@ export const doorRules = (project) => ({
   ],
 });
 
-export const boundaryRule = boundaries([]);
-
 export default function house(project) {
   return tseslint.config(
     { ignores: ['**/dist/**', '**/out-tsc/**', '**/fixtures/**'] },
@@ -66,7 +64,7 @@ export default function house(project) {
     ...tseslint.configs.recommended,
     {
       files: ['**/*.ts'],
-      languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: join(import.meta.dirname, '../..') } },
+      languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: join(import.meta.dirname, '..') } },
       rules: {
         '@nx/enforce-module-boundaries': boundaries([]),
         '@typescript-eslint/no-floating-promises': 'error',

@@ -21,7 +21,7 @@ export function jestConfig(rootDir) {
         },
       ],
     },
-    reporters: ['default', join(import.meta.dirname, 'tally-reporter.mjs')],
+    reporters: ['default', join(import.meta.dirname, '../tools/lint/tally-reporter.mjs')],
     coverageProvider: 'v8',
     workerIdleMemoryLimit: '700MB',
     passWithNoTests: true,
