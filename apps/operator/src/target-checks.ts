@@ -1,4 +1,4 @@
-import type { TargetSettings } from '@gitops-reverser/kernel-api';
+import { ReverserError, type TargetSettings } from '@gitops-reverser/kernel-api';
 import { validateTemplates } from '@gitops-reverser/kernel-pipeline';
 import { GENERATED_FILTERS } from '@gitops-reverser/plugin-kubernetes';
 import {
@@ -16,10 +16,20 @@ export interface TargetChecks {
   problems(settings: TargetSettings): readonly string[];
 }
 
-/** @param additional types treated like Secrets, checked when the configuration was read */
+/**
+ * @param additional types treated like Secrets; the configuration refuses misspelled ones
+ * @throws ReverserError OptionsInvalid when one is misspelled all the same: dropping it would widen what is written in clear
+ */
 export function targetChecks(additional: readonly string[]): TargetChecks {
   const parsed = parseSensitiveResources(additional.join(','));
-  const sensitive: SensitiveResources = parsed.ok ? parsed.value : new Set();
+  if (!parsed.ok) {
+    throw new ReverserError({
+      reason: 'OptionsInvalid',
+      retry: 'when-changed',
+      message: `--additional-sensitive-resources: ${parsed.error.join('; ')}`,
+    });
+  }
+  const sensitive: SensitiveResources = parsed.value;
   return {
     generatedFilters: GENERATED_FILTERS,
     isSensitive: (group, resource) => isSensitive(group, resource, sensitive),

@@ -92,6 +92,11 @@ describe('CF-5: bad configuration', () => {
       flags: { 'denied-resources': 'pods,a b' },
       problem: /--denied-resources: expected a list of resource or group\/resource, found 'a b'/,
     },
+    {
+      why: 'a misspelled sensitive resource, which would be written in clear',
+      flags: { 'additional-sensitive-resources': 'tokens,vault..io/keys' },
+      problem: /--additional-sensitive-resources: .*found 'vault\.\.io\/keys'/,
+    },
   ])('refuses a file with $why', ({ problem, ...part }) => {
     expect(problems(part).join('\n')).toMatch(problem);
   });

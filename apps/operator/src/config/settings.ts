@@ -1,6 +1,9 @@
 import { setting, type Setting } from './setting.js';
 
 const RESOURCE = /^[a-z0-9.-]+(\/[a-z0-9.-]+)?$/i;
+/** Stricter: what is misspelled here would be written in clear, so it must stop the start (chapter 20, section 14). */
+const SENSITIVE_RESOURCE =
+  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[a-z]([-a-z0-9]*[a-z0-9])?$/i;
 const ADDRESS = /^(0|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]*):\d{1,5})$/;
 
 /** Every setting of the operator. The reference table and `--help` are printed from here. */
@@ -171,7 +174,7 @@ export const SETTINGS = {
   additionalSensitiveResources: setting.list({
     flag: 'additional-sensitive-resources',
     section: 'writer',
-    pattern: RESOURCE,
+    pattern: SENSITIVE_RESOURCE,
     item: 'resource or group/resource',
     doc: 'Types treated like Secrets; can only widen.',
   }),
