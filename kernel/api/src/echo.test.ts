@@ -14,3 +14,9 @@ it('rides along with copies, unseen by whoever reads JSON', () => {
 it('is unknown unless somebody said it', () => {
   expect(echoOf(object)).toBeUndefined();
 });
+
+it('what is echoed later stands beside what was echoed before', () => {
+  const echoing = withEcho(withEcho(object, { listKeys: { 'spec/routes': ['path'] } }), { finalizers: [] });
+
+  expect(echoOf(echoing)).toEqual({ listKeys: { 'spec/routes': ['path'] }, finalizers: [] });
+});

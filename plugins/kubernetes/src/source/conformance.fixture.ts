@@ -1,4 +1,5 @@
 import {
+  echoOf,
   targetId,
   type Clock,
   type Collection,
@@ -38,6 +39,11 @@ interface Line {
   readonly object: JsonObject & { readonly metadata?: JsonObject };
 }
 
+const definitions: CollectionPath = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+};
 const maps: CollectionPath = { group: '', version: 'v1', resource: 'configmaps' };
 const mapType = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap', namespaced: true };
 const target = targetId('demo', 'target');
@@ -528,7 +534,6 @@ export function describeConformance(name: string, open: () => Promise<Conformanc
         await using source = sourceOver(connection, realClock);
         const plural = `gadgets${process.pid}x${spaces}`;
         const kind = `Gadget${process.pid}x${spaces}`;
-        const definitions = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' };
         const type = { group: 'example.test', version: 'v1', resource: plural, kind, namespaced: true };
         const stop = new AbortController();
         let isServed = false;
@@ -579,6 +584,28 @@ export function describeConformance(name: string, open: () => Promise<Conformanc
           powerless,
         );
       });
+
+      it('20, 6.4: an object of a custom type says by which fields its lists are keyed', async () => {
+        const path = await space();
+        const [plural, kind] = [`lines${process.pid}`, `Line${process.pid}`];
+        await client.create(definitions, definition(plural, kind), {}, never);
+        const type = { group: 'example.test', version: 'v1', resource: plural, kind, namespaced: true };
+        const collection = { ...type, namespace: path.namespace };
+        const body = { apiVersion: 'example.test/v1', kind, metadata: { name: 'a' }, spec: { size: 1 } };
+        // Served, and described, a moment after it was accepted.
+        await succeeds(() => client.create(collection, body, {}, never));
+        await succeeds(async () => {
+          const document = await client.json({ method: 'GET', path: '/openapi/v3/apis/example.test/v1' }, never);
+          expect(JSON.stringify(document)).toContain(kind);
+        });
+
+        await following({ type, namespace: path.namespace }, undefined, async (until) => {
+          const upsert = (await until('upsert a snapshot')).at(-1);
+          expect(upsert?.kind === 'upsert' && echoOf(upsert.object)).toEqual({
+            listKeys: { 'spec/routes': ['host', 'path'] },
+          });
+        });
+      }, 60_000);
 
       it('SC-18: many more collections of one server than streams on one connection, all streaming', async () => {
         const path = await space();
@@ -642,6 +669,29 @@ export function describeConformance(name: string, open: () => Promise<Conformanc
   });
 }
 
+/** Servers take a moment to notice a definition. */
+async function succeeds(act: () => Promise<unknown>): Promise<void> {
+  for (let left = 60; ; left -= 1) {
+    try {
+      await act();
+      return;
+    } catch (error) {
+      if (left === 0) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+const routesSchema: JsonObject = {
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['host', 'path'],
+  items: {
+    type: 'object',
+    required: ['host', 'path'],
+    properties: { host: { type: 'string' }, path: { type: 'string' }, port: { type: 'integer' } },
+  },
+};
 const definition = (plural: string, kind: string): JsonObject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -658,7 +708,9 @@ const definition = (plural: string, kind: string): JsonObject => ({
         schema: {
           openAPIV3Schema: {
             type: 'object',
-            properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
+            properties: {
+              spec: { type: 'object', properties: { size: { type: 'integer' }, routes: routesSchema } },
+            },
           },
         },
       },

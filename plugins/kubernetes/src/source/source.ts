@@ -10,6 +10,7 @@ import type {
 } from '@gitops-reverser/kernel-api';
 import { KubeClient, type KubeConnection, type Random } from '@gitops-reverser/toolkit-kube';
 import type { ResourcePolicy } from './policy.js';
+import { Schemas } from './schemas.js';
 import { CollectionStream, type ServerTraits } from './stream.js';
 import { SurfaceLoop } from './surface-loop.js';
 import { Triggers } from './triggers.js';
@@ -43,6 +44,7 @@ export function createKubernetesSource(options: KubernetesSourceOptions): Source
   });
   const traits: ServerTraits = { withoutWatchList: new Set() };
   const stop = new AbortController();
+  const schemas = new Schemas(client, clock, logger, stop.signal);
   let scanning: Promise<void> | undefined;
 
   return {
@@ -54,7 +56,7 @@ export function createKubernetesSource(options: KubernetesSourceOptions): Source
         { client, collection, clock, traits, random, onNotFound: () => loop.trigger() },
         from,
       );
-      return stream.events(AbortSignal.any([signal, stop.signal]));
+      return schemas.describe(stream.events(AbortSignal.any([signal, stop.signal])), collection.type);
     },
     start() {
       scanning ??= loop.run(stop.signal);

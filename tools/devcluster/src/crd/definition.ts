@@ -249,6 +249,7 @@ export function customTypes(definition: KubeObject): readonly ResourceType[] {
         verbs: storedVerbs,
         storage: `${group}/${textOf(names['plural'])}`,
         shape: customObjectShape(schema),
+        schema: schema as JsonObject,
         hasStatus,
         hasGeneration: true,
         ...(isObject(scale)

@@ -17,8 +17,8 @@ export function openApiIndex(catalog: Catalog): JsonObject {
 }
 
 /**
- * The least that lets kubectl leave validation to the server: a PATCH of each kind that takes `fieldValidation`. Schemas
- * are left open, so `kubectl explain` has nothing to explain.
+ * The least that lets kubectl leave validation to the server: a PATCH of each kind that takes `fieldValidation`. Schemas of
+ * built-in types are left open, so `kubectl explain` has nothing to explain there.
  */
 export function openApiDocument(catalog: Catalog, group: string, version: string): JsonObject {
   const types = catalog.typesOf(group, version);
@@ -32,7 +32,7 @@ export function openApiDocument(catalog: Catalog, group: string, version: string
       patch: patchOperation(type, kind),
     };
     schemas[`${group === '' ? 'core' : group}.${version}.${type.kind}`] = {
-      type: 'object',
+      ...(type.schema ?? { type: 'object' }),
       'x-kubernetes-group-version-kind': [kind],
     };
   }

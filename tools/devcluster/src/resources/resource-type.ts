@@ -26,6 +26,8 @@ export interface ResourceType extends ResourceName {
   readonly nameRule: 'subdomain' | 'label' | 'path';
   readonly selectableFields: ReadonlySet<string>;
   readonly columns: readonly Column[];
+  /** Custom types only: the schema as its definition declares it. */
+  readonly schema?: JsonObject;
   /** Built-in types only: the message their protobuf is read by. */
   readonly message?: string;
   /** How a body is read: unknown fields removed and named, defaults set, wrong types refused. */
