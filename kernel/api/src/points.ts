@@ -83,6 +83,16 @@ export type DesiredChange =
   | { readonly kind: 'upsert'; readonly ref: ObjectRef; readonly object: KubeObject; readonly sensitive: boolean }
   | { readonly kind: 'delete'; readonly ref: ObjectRef };
 
+/** How the place of a new document was found (chapter 20, 7.1 and 7.5). */
+export interface StepPlacement {
+  readonly source: 'by_type' | 'default' | 'kustomize_root' | 'sibling' | 'canonical';
+  readonly disposition: 'new_file' | 'appended';
+  /** Which kind of evidence an inference followed, how many documents it rests on, and what kept it from being obeyed. */
+  readonly step?: string;
+  readonly evidenceCount?: number;
+  readonly guard?: string;
+}
+
 export type PlanStep =
   | {
       readonly kind: 'put-document';
@@ -90,6 +100,8 @@ export type PlanStep =
       readonly ref: ObjectRef;
       readonly object: KubeObject;
       readonly sensitive: boolean;
+      /** Why a new document goes there; absent for one that is edited where it lies. */
+      readonly placement?: StepPlacement;
     }
   | { readonly kind: 'drop-document'; readonly path: string; readonly ref: ObjectRef }
   /** `pointer` is in the file's own terms: a YAML path, an `.env` key, or empty for the whole file. */
@@ -110,6 +122,12 @@ export interface ManagedDocument {
   readonly path: string;
 }
 
+/** A file that a folder should have beside its documents, such as a README. `path` is relative to the folder. */
+export interface BootstrapFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
 /** Where it belongs. Pure over the folder it is shown; never plans outside that folder. */
 export interface Layout {
   /** A folder view that cannot be read throws; retry `when-changed` then means that the folder is refused until Git changes. */
@@ -121,6 +139,11 @@ export interface Layout {
    * means gives an empty plan.
    */
   plan(changes: readonly DesiredChange[], folder: FolderView): readonly Result<readonly PlanStep[], Refusal>[];
+  /**
+   * Files the folder should have. Those that are missing join a commit that changes something of it; none ever makes a commit
+   * of its own, and none replaces what is there.
+   */
+  bootstrap?(folder: FolderView): readonly BootstrapFile[];
 }
 
 /** Which bytes. Rendering an unchanged step over its own output returns that output byte for byte. */
@@ -132,6 +155,8 @@ export interface Writer {
     before: Uint8Array | undefined,
     signal: AbortSignal,
   ): Promise<Result<Uint8Array | 'delete-file', Refusal>>;
+  /** As a layout's; where both name one path, the layout's is taken. */
+  bootstrap?(folder: FolderView): readonly BootstrapFile[];
 }
 
 export type ApplyReason = 'ForeignCommit' | 'Converge' | 'Replay' | 'RefusedEdit' | 'Requested';

@@ -42,6 +42,7 @@ export class Closing {
     this.#planning = {
       store: given.store,
       clock: given.clock,
+      logger: given.logger,
       isSensitive: given.isSensitive,
       committer: given.committer,
     };

@@ -1,6 +1,7 @@
 import {
   definePlugin,
   refuse,
+  type BootstrapFile,
   type KubeObject,
   type Layout,
   type Plugin,
@@ -22,6 +23,8 @@ export interface Picky {
   batches: number;
   /** The next plans throw. */
   failures: number;
+  /** What the layout, and then the writer, want beside the documents. */
+  readonly beside: { layout: readonly BootstrapFile[]; writer: readonly BootstrapFile[] };
 }
 
 const dataOf = (object: KubeObject): Readonly<Record<string, unknown>> =>
@@ -36,9 +39,10 @@ export function pickyLayout(): Picky {
     planned: [],
     batches: 0,
     failures: 0,
+    beside: { layout: [], writer: [] },
     plugin: definePlugin({ id: 'picky', kernelApi: '^1.0', options: {} }, (on) => {
       on.layout({ needs: {}, create: () => layout(picky) });
-      on.writer({ needs: {}, create: () => part<Writer>('writer') });
+      on.writer({ needs: {}, create: () => ({ ...part<Writer>('writer'), bootstrap: () => picky.beside.writer }) });
     }),
   };
   return picky;
@@ -61,6 +65,7 @@ function layout(picky: Picky): Layout {
             ],
           },
     documents: (folder) => inner.documents(folder),
+    bootstrap: () => picky.beside.layout,
     plan(changes, folder) {
       if (picky.failures > 0) {
         picky.failures -= 1;

@@ -5,11 +5,13 @@ import type {
   DesiredChange,
   FolderView,
   Layout,
+  Logger,
   ObjectRef,
   PlanStep,
   Refusal,
 } from '@gitops-reverser/kernel-api';
 import { authorOf, safe } from './author.js';
+import { bootstrapFiles } from './bootstrap.js';
 import type { SnapshotObject } from './item.js';
 import type { Lane } from './lane.js';
 import { liveMessage, reconcileMessage, type Message } from './message.js';
@@ -23,6 +25,7 @@ import { renderWork, type FileChanges, type Work } from './write.js';
 export interface Planning {
   readonly store: BranchStore;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly isSensitive: (ref: ObjectRef) => boolean;
   readonly committer: () => { readonly name: string; readonly email: string };
 }
@@ -171,9 +174,9 @@ async function writeChanges(
   changes: readonly Change[],
   mayLeaveOut: (change: Change, refusal: Refusal) => boolean,
 ): Promise<Written | { readonly whole: ReadonlyMap<string, Refusal> }> {
-  const { planning, lane, layout, folder, onto, signal, slices } = attempt;
+  const { lane, layout, folder, signal, slices } = attempt;
   const leftOut = new Map<string, Refusal>();
-  const root = folder.path === '.' ? folder : planning.store.folder(onto, '.');
+  const root = rootOf(attempt);
   for (let reductions = 0; ; reductions += 1) {
     const current = leftOut.size === 0 ? changes : changes.filter(({ refKey }) => !leftOut.has(refKey));
     const answers = await planBatch(
@@ -209,6 +212,22 @@ async function writeChanges(
   }
 }
 
+const rootOf = ({ planning, folder, onto }: Attempt): FolderView =>
+  folder.path === '.' ? folder : planning.store.folder(onto, '.');
+
+/** Nothing while a refusal stands: a folder is set up once everything of it can be written. */
+function bootstrapOf(attempt: Attempt, written: Written): FileChanges {
+  const { planning, lane, folder, layout } = attempt;
+  if ([...written.refused.values()].some(({ skip }) => skip !== true)) return new Map();
+  const { files, rejected } = bootstrapFiles(layout, lane.plugins.writers, folder, rootOf(attempt), written.files);
+  for (const { path, found } of rejected)
+    planning.logger.warn(
+      { gitTarget: lane.facts.id, path, found },
+      'a file that a plugin wants beside the documents cannot be written; it was left out',
+    );
+  return files;
+}
+
 async function commit(
   attempt: Attempt,
   write: PendingWrite,
@@ -225,6 +244,8 @@ async function commit(
   const prefix = folder.path === '.' ? '' : `${folder.path}/`;
   const changes = new Map<string, Uint8Array | undefined>();
   for (const [path, bytes] of written.files) changes.set(prefix + path, bytes);
+  const beside = bootstrapOf(attempt, written);
+  for (const [path, bytes] of beside) changes.set(prefix + path, bytes);
   const made = await planning.store.commit({
     parent: onto,
     changes,
@@ -234,7 +255,8 @@ async function commit(
   });
   if (made.kind === 'unchanged')
     return { kind: 'planned', plan: { ...plan, commit: undefined }, refused: written.refused, problem: undefined };
-  lane.adopt(layout, planning.store.folder(made.commit, lane.settings.path));
+  // What a plugin put beside the documents is judged like anybody's file.
+  if (beside.size === 0) lane.adopt(layout, planning.store.folder(made.commit, lane.settings.path));
   return {
     kind: 'planned',
     plan: { ...plan, commit: made.commit },

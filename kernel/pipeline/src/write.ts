@@ -1,4 +1,5 @@
 import type { FolderView, Placed, PlanStep, Refusal } from '@gitops-reverser/kernel-api';
+import { jailOf } from './jail.js';
 import type { Slices } from './slices.js';
 
 /** Bytes by path within the folder; `undefined` removes the file. */
@@ -31,7 +32,9 @@ export async function renderWork(
   const jail = jailOf(folder, root);
   for (const { refKey, steps } of work) {
     for (const step of steps) {
-      const refusal = jail(step) ?? (await renderStep(writers, step, folder, overlay, signal));
+      const found = jail(step.path);
+      const refusal =
+        found === undefined ? await renderStep(writers, step, folder, overlay, signal) : escape(step, found);
       if (refusal === undefined) continue;
       refused.set(refKey, refusal);
       break;
@@ -69,43 +72,6 @@ function differing(overlay: ReadonlyMap<string, Uint8Array | undefined>, folder:
     files.set(path, bytes);
   }
   return files;
-}
-
-/**
- * The write jail, checked whatever a layout says: no byte outside the folder, none through a symlink or into a submodule, none
- * in Git's own folder.
- */
-function jailOf(folder: FolderView, root: FolderView): (step: PlanStep) => Refusal | undefined {
-  const outer = throughLink(root, folder.path === '.' ? '' : folder.path);
-  const checkedFolders = new Map<string, string | undefined>();
-  return (step) => {
-    if (outer !== undefined) return escape(step, `folder ${folder.path} is reached through ${outer}`);
-    const { path } = step;
-    const names = path.split('/');
-    const bad = names.find((name) => name === '' || name === '.' || name === '..' || name.toLowerCase() === '.git');
-    if (bad !== undefined || /[\u0000-\u001f\u007f\\]/.test(path))
-      return escape(step, 'the path leaves the folder or cannot be a file of a Git tree');
-    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
-    if (!checkedFolders.has(parent))
-      checkedFolders.set(parent, parent === '' ? undefined : throughLink(folder, parent));
-    const link = checkedFolders.get(parent);
-    if (link !== undefined) return escape(step, `the path goes through ${link}`);
-    const there = folder.file(path);
-    if (there !== undefined && there.mode !== 'file' && there.mode !== 'executable')
-      return escape(step, `the path is a ${there.mode}`);
-    return undefined;
-  };
-}
-
-/** The first part of `path` that is an entry of its own: a symlink, a submodule, or a file where a folder is needed. */
-function throughLink(view: FolderView, path: string): string | undefined {
-  for (let cut = path.indexOf('/'); path !== ''; cut = path.indexOf('/', cut + 1)) {
-    const part = cut < 0 ? path : path.slice(0, cut);
-    const entry = view.file(part);
-    if (entry !== undefined) return `${part}, a ${entry.mode}`;
-    if (cut < 0) return undefined;
-  }
-  return undefined;
 }
 
 const refOf = (step: PlanStep): Pick<Refusal, 'ref'> => (step.kind === 'set-value' ? {} : { ref: step.ref });

@@ -10,6 +10,7 @@ import type {
 } from '@gitops-reverser/kernel-api';
 import { aConfigMap, aDeployment, configMaps, deepFreeze, deployments, refTo } from '../objects.js';
 import { memoryFolder, type FileContents } from '../memory-folder.js';
+import { bootstrapOf } from './bootstrap.js';
 import { everyPoint } from './every-point.js';
 import { ReasonBook, itWith, start, type Instance, type SuiteFacts } from './instance.js';
 
@@ -173,6 +174,20 @@ export function describeLayout(plugin: Plugin, suite: LayoutSuite): void {
           );
 
           expect(outside).toEqual([]);
+        }
+      });
+    });
+
+    it('names only files beside its documents, the same ones every time, and the folder stays its own with them', async () => {
+      await over((layout) => {
+        for (const view of [folder, empty]) {
+          const files = bootstrapOf(layout, view);
+          const more = Object.fromEntries(files.map(({ path, bytes }) => [path, bytes]));
+          const contents = { ...more, ...(view === folder ? existing.files : {}) };
+          if (files.length === 0 || (view === empty && suite.takesEmptyFolder === false)) continue;
+
+          expect(layout.recognise(memoryFolder(contents)).kind).toBe('mine');
+          expect(layout.documents(memoryFolder(contents))).toEqual(layout.documents(view));
         }
       });
     });

@@ -31,6 +31,15 @@ const LIES = [
   { liar: 'moves-documents', found: 'edits an existing document where it lies' },
   { liar: 'never-the-same', found: 'plans the same steps for the same folder and change' },
   { liar: 'always-writes', found: 'plans nothing for an object the folder already means' },
+  {
+    liar: 'sets-up-the-neighbour',
+    found: 'names only files beside its documents, the same ones every time, and the folder stays its own with them',
+  },
+  {
+    liar: 'sets-up-documents',
+    found: 'names only files beside its documents, the same ones every time, and the folder stays its own with them',
+  },
+  { liar: 'sets-up-anything', found: 'names only files beside its documents, the same ones every time' },
   { liar: 'never-the-same-bytes', found: 'renders an unchanged step over its own output to the very same bytes' },
   { liar: 'forgets-siblings', found: 'keeps sibling documents byte for byte, while it puts and when it drops' },
   { liar: 'encrypts-nothing', found: 'never lets plaintext out when it encrypts' },

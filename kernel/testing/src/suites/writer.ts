@@ -1,7 +1,9 @@
 import type { Plugin, PlanStep, Refusal, Result } from '@gitops-reverser/kernel-api';
 import { toBytes, toText } from '../git-objects.js';
+import { memoryFolder } from '../memory-folder.js';
 import { deepFreeze } from '../objects.js';
 import { within } from '../waiting.js';
+import { bootstrapOf } from './bootstrap.js';
 import { everyPoint } from './every-point.js';
 import { ReasonBook, itWith, withStarted, type Instance, type SuiteFacts } from './instance.js';
 
@@ -70,6 +72,17 @@ export function describeWriter(plugin: Plugin, suite: WriterSuite): void {
       await over(async (writer) => void (once = bytes(await render(writer, step, before))));
       await over(async (writer) => {
         expect(toText(bytes(await render(writer, step, once)))).toBe(toText(once));
+      });
+    });
+
+    it('names only files beside its documents, the same ones every time', async () => {
+      await over((writer) => {
+        for (const folder of [memoryFolder({}), memoryFolder(before === undefined ? {} : { [step.path]: before })]) {
+          const paths = bootstrapOf(writer, folder).map(({ path }) => path);
+
+          expect(paths).not.toContain(step.path);
+        }
+        return Promise.resolve();
       });
     });
 
