@@ -13,4 +13,5 @@ export * from './refusal.js';
 export * from './result.js';
 export * from './runtime.js';
 export * from './scopes.js';
+export * from './strip-rules.js';
 export * from './tokens.js';

@@ -1,5 +1,6 @@
 import type { OptionsOf, OptionsSchema } from './options.js';
 import type { PointName, Points } from './points.js';
+import type { Bookkeeping } from './strip-rules.js';
 import type { Given, Needs } from './tokens.js';
 
 const mark = Symbol.for('gitops-reverser.plugin');
@@ -17,6 +18,11 @@ export interface Contribution<P extends PointName, O, N> {
   readonly serves?: readonly string[];
   readonly order?: 'first' | 'normal' | 'last';
   readonly needs: N;
+  /**
+   * Of a sanitizer: the keys it takes away and those it vouches for. Whoever has to know what never reaches Git reads them; to
+   * strip is the sanitizer's own work. Pure.
+   */
+  readonly bookkeeping?: P extends 'sanitizer' ? (options: O) => Bookkeeping : never;
   /** Cheap, synchronous, no I/O: an instance is born cold, started once, disposed once. */
   create(given: {
     readonly options: O;
@@ -45,6 +51,7 @@ export interface AnyContribution {
   readonly serves: readonly string[];
   readonly order: 'first' | 'normal' | 'last';
   readonly needs: Needs<'target'> | Needs<'cluster'> | Needs<'branch'>;
+  readonly bookkeeping?: (options: unknown) => Bookkeeping;
   create(given: {
     readonly options: unknown;
     readonly needs: Readonly<Record<string, unknown>>;
@@ -81,6 +88,9 @@ export function definePlugin<const S extends OptionsSchema>(
           serves: contribution.serves ?? [],
           order: contribution.order ?? 'normal',
           needs: contribution.needs,
+          ...(contribution.bookkeeping === undefined
+            ? {}
+            : { bookkeeping: contribution.bookkeeping as (options: unknown) => Bookkeeping }),
           create: (given) => contribution.create(given as Parameters<typeof contribution.create>[0]),
         });
       };

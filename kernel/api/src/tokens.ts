@@ -1,5 +1,6 @@
 import type { Clock, Logger, Metrics } from './ports.js';
 import type { TargetSettings } from './runtime.js';
+import type { StripRules } from './strip-rules.js';
 
 export type ScopeName = 'process' | 'cluster' | 'branch' | 'target';
 
@@ -40,4 +41,6 @@ export const provide = <T, S extends ScopeName>(key: Token<T, S>, value: T): Pro
 export const clock = token<Clock, 'process'>('clock', 'process');
 export const logger = token<Logger, 'process'>('logger', 'process');
 export const metrics = token<Metrics, 'process'>('metrics', 'process');
+/** Provided by the kernel itself, once every plugin is loaded. */
+export const stripRules = token<StripRules, 'process'>('strip-rules', 'process');
 export const targetSettings = token<TargetSettings, 'target'>('target-settings', 'target');

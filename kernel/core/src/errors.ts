@@ -10,6 +10,9 @@ export const REASONS = {
     'the plugin and the operator were made for different versions of the kernel API; upgrade one of them',
   PluginDuplicate: 'two packages claim one id, or one value to serve; remove one of them',
   PluginOptionsInvalid: 'the plugin does not know these options, or not these values; correct the configuration',
+  PluginRulesInvalid: 'a rule by which the plugin strips or keeps labels or annotations can match nothing; correct it',
+  PluginRulesConflict:
+    'a plugin strips a label or annotation that another one knows to be intent; narrow its rule or remove one of them',
   PluginNeedsMissing: 'the plugin needs a value that nobody provides where it lives',
   PluginStartFailed: 'code of the plugin failed while it was loaded, created or started',
   PluginStartTimeout: 'code of the plugin did not come to an end while it was loaded or started',

@@ -1,6 +1,7 @@
 import {
   provide,
   reasonOf,
+  stripRules,
   clock as clockToken,
   logger as loggerToken,
   metrics as metricsToken,
@@ -63,10 +64,11 @@ export async function openKernel(request: KernelRequest): Promise<Kernel> {
     ...given,
   ];
   const processOffers = processValues.map(({ token }): TokenOffer => ({ token, by: 'the operator' }));
-  const registry = await loadPlugins({ ...request, offers: [...processOffers, ...offers] });
+  const ownOffers: readonly TokenOffer[] = [{ token: stripRules, by: 'the kernel' }];
+  const registry = await loadPlugins({ ...request, offers: [...processOffers, ...ownOffers, ...offers] });
   const scopes = new ScopeOpener({
     registry,
-    given: processValues,
+    given: [...processValues, provide(stripRules, registry.stripRules)],
     clock,
     logger,
     ...(usualPackage === undefined ? {} : { usualPackage }),

@@ -1,4 +1,5 @@
 import {
+  compileStripRules,
   isPlugin,
   refuse,
   ok,
@@ -11,6 +12,7 @@ import {
   type ReverserError,
   type Result,
 } from '@gitops-reverser/kernel-api';
+import { bookkeepingOf, disagreements } from './bookkeeping.js';
 import { PluginsBroken, causeText, coreError } from './errors.js';
 import { START_LIMIT_MS, within } from './limit.js';
 import { apiMismatch, manifestMismatch, parseManifest, readablePoints, type PluginManifest } from './manifest.js';
@@ -68,7 +70,7 @@ const GUARDS: readonly PointName[] = ['sanitizer', 'layout'];
 export async function loadPlugins(request: LoadRequest): Promise<PluginRegistry> {
   const attempts: Attempt[] = [];
   for (const entry of request.entries) attempts.push(await attempt(entry, request));
-  const judged = withDuplicates(attempts);
+  const judged = withClashes(attempts);
 
   const stopping = judged.filter(({ problems, entry }) => problems.length > 0 && entry.whenBroken !== 'continue');
   const misplaced = judged.filter(({ entry }) => entry.whenBroken === 'continue').flatMap(refusedContinue);
@@ -115,8 +117,11 @@ async function attempt(entry: PluginEntry, request: LoadRequest): Promise<Attemp
   if (untrue !== undefined) return { ...offered, problems: [untrue] };
   const options = checkOptions(plugin.value, entry.options, entry.use);
   const needs = checkNeeds(plugin.value, contributions.value, request.offers, entry.use);
-  const problems = [...(options.ok ? [] : [options.error]), ...(needs === undefined ? [] : [needs])];
-  if (!options.ok || problems.length > 0) return { ...offered, problems };
+  const bookkeeping = options.ok
+    ? bookkeepingOf(plugin.value, contributions.value, options.value, entry.use)
+    : refuse(options.error);
+  const problems = [...(bookkeeping.ok ? [] : [bookkeeping.error]), ...(needs === undefined ? [] : [needs])];
+  if (!options.ok || !bookkeeping.ok || problems.length > 0) return { ...offered, problems };
 
   const { id, reasons } = plugin.value;
   const loaded = Object.freeze({
@@ -125,6 +130,7 @@ async function attempt(entry: PluginEntry, request: LoadRequest): Promise<Attemp
     version,
     options: options.value,
     contributions: Object.freeze([...contributions.value]),
+    bookkeeping: bookkeeping.value,
     reasons,
   });
   return { ...offered, loaded, problems: [] };
@@ -205,8 +211,10 @@ function declaredSafely(plugin: Plugin, use: string): Result<readonly AnyContrib
   }
 }
 
-function withDuplicates(attempts: readonly Attempt[]): readonly Attempt[] {
-  const found = duplicates(attempts.flatMap(({ loaded }) => (loaded === undefined ? [] : [loaded])));
+/** What is wrong with plugins only beside each other. */
+function withClashes(attempts: readonly Attempt[]): readonly Attempt[] {
+  const loaded = attempts.flatMap((attempt) => (attempt.loaded === undefined ? [] : [attempt.loaded]));
+  const found = [...duplicates(loaded), ...disagreements(loaded)];
   return attempts.map((attempt) => {
     const problems = found.filter(({ plugin }) => plugin === attempt.loaded).map(({ problem }) => problem);
     if (problems.length === 0) return attempt;
@@ -250,6 +258,7 @@ function registered(attempts: readonly Attempt[], { logger, metrics }: LoadReque
   return Object.freeze({
     plugins,
     broken,
+    stripRules: compileStripRules(plugins.map(({ bookkeeping }) => bookkeeping)),
     ranked: (point: PointName) => rank(plugins, point),
     [Symbol.dispose]: () => up[Symbol.dispose](),
   });

@@ -1,4 +1,4 @@
-import type { AnyContribution, PointName, ReverserError } from '@gitops-reverser/kernel-api';
+import type { AnyContribution, Bookkeeping, PointName, ReverserError, StripRules } from '@gitops-reverser/kernel-api';
 
 /** One plugin that runs. */
 export interface LoadedPlugin {
@@ -9,6 +9,7 @@ export interface LoadedPlugin {
   /** Parsed, defaulted, frozen. */
   readonly options: unknown;
   readonly contributions: readonly AnyContribution[];
+  readonly bookkeeping: Bookkeeping;
   /** Codes it may give, with their meaning. */
   readonly reasons: Readonly<Record<string, string>>;
 }
@@ -32,6 +33,8 @@ export interface PluginRegistry extends Disposable {
   /** In the order of the configuration. */
   readonly plugins: readonly LoadedPlugin[];
   readonly broken: readonly BrokenPlugin[];
+  /** Of all plugins together. */
+  readonly stripRules: StripRules;
   /** Contributions to one point in effective order: bucket, then place in the configuration, then place in the plugin. */
   ranked(point: PointName): readonly RankedContribution[];
 }
