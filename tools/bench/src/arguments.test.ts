@@ -1,13 +1,17 @@
 import { parseArguments } from './arguments.js';
 
-const usual = { isReal: false, samples: 40, objects: 10_000, namespaces: 50 };
+const usual = { isReal: false, objects: 10_000, namespaces: 50, documents: 1_000 };
 
 it.each([
-  { why: 'nothing named is everything', args: [], expected: { ...usual, workloads: new Set(['W1', 'W2']) } },
+  { why: 'nothing named is the main job', args: [], expected: { ...usual, workloads: new Set(['W1', 'W2']) } },
   { why: 'one workload', args: ['W1'], expected: { ...usual, workloads: new Set(['W1']) } },
+  { why: 'files alone', args: ['edit'], expected: { ...usual, workloads: new Set(['edit']) } },
   {
     why: 'all options',
-    args: ['W1', 'W2', '--json', 'f', '--real', '--samples=3', '--objects=20', '--namespaces=2', '--profile=p'],
+    args: [
+      ...['W1', 'W2', '--json', 'f', '--real', '--samples=3', '--objects=20', '--namespaces=2', '--profile=p'],
+      '--documents=9',
+    ],
     expected: {
       workloads: new Set(['W1', 'W2']),
       json: 'f',
@@ -15,6 +19,7 @@ it.each([
       samples: 3,
       objects: 20,
       namespaces: 2,
+      documents: 9,
       profile: 'p',
     },
   },
@@ -27,7 +32,7 @@ it('asks for help', () => {
 });
 
 it.each([
-  { why: 'an unknown workload', args: ['W9'], problem: /no workload W9; there are W1 and W2/ },
+  { why: 'an unknown workload', args: ['W9'], problem: /no workload W9; there are W1, W2, edit/ },
   { why: 'an unknown option', args: ['--fast'], problem: /--fast/ },
   { why: 'no samples', args: ['--samples', '0'], problem: /--samples needs a number .*"0"/ },
   { why: 'a number that is none', args: ['--objects', '10k'], problem: /--objects needs a number .*"10k"/ },

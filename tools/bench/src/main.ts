@@ -4,6 +4,7 @@ import { cpus, loadavg } from 'node:os';
 import { parseArguments, usage } from './arguments.js';
 import type { BenchArguments } from './arguments.js';
 import { folder } from './declarations.js';
+import { measureEdit, type EditResult } from './edit/workload.js';
 import { renderSingleEdit, renderSnapshot, toJson } from './report.js';
 import type { BenchResult } from './report.js';
 import { measureSingleEdits } from './single-edit.js';
@@ -32,7 +33,12 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const { options } = parsed;
   try {
-    const result = await withStage(options, report, (stage) => measure(stage, options));
+    const { workloads } = options;
+    const needsStage = workloads.has('W1') || workloads.has('W2');
+    const result: BenchResult = {
+      ...(needsStage ? await withStage(options, report, (stage) => measure(stage, options)) : {}),
+      ...(workloads.has('edit') ? { edit: await measureFiles(options) } : {}),
+    };
     if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(toJson(result))}\n`);
     return 0;
   } catch (error) {
@@ -41,17 +47,24 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+function machine(): string {
+  return `Node ${process.version}, ${cpus().length} CPUs (${cpus()[0]?.model ?? 'unknown'}), load ${loadavg()[0]?.toFixed(1)}`;
+}
+
+async function measureFiles(options: BenchArguments): Promise<EditResult> {
+  say(`without a cluster; ${machine()}`);
+  return await measureEdit(options, report, say);
+}
+
 async function measure(stage: BenchStage, options: BenchArguments): Promise<BenchResult> {
   const { workloads } = options;
-  say(
-    `against ${stage.what}; Node ${process.version}, ${cpus().length} CPUs (${cpus()[0]?.model ?? 'unknown'}), load ${loadavg()[0]?.toFixed(1)}`,
-  );
+  say(`against ${stage.what}; ${machine()}`);
   // Without its snapshot there are no files to edit.
   const snapshot = await measureSnapshot(stage);
   if (workloads.has('W1')) say(renderSnapshot(snapshot, options.objects));
   await verify(stage);
   if (!workloads.has('W2')) return { snapshot };
-  const singleEdit = await measureSingleEdits(stage, options.samples, report);
+  const singleEdit = await measureSingleEdits(stage, options.samples ?? 40, report);
   say(renderSingleEdit(singleEdit, options.objects));
   await verify(stage);
   return workloads.has('W1') ? { snapshot, singleEdit } : { singleEdit };

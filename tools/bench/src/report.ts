@@ -1,3 +1,6 @@
+import { editToJson } from './edit/report.js';
+import type { EditResult } from './edit/workload.js';
+import { against } from './gates.js';
 import type { SingleEditResult } from './single-edit.js';
 import type { SnapshotResult } from './snapshot.js';
 import { percentile, round } from './statistics.js';
@@ -5,13 +8,14 @@ import { percentile, round } from './statistics.js';
 export interface BenchResult {
   readonly snapshot?: SnapshotResult;
   readonly singleEdit?: SingleEditResult;
+  readonly edit?: EditResult;
 }
 
 /** Figures to aim for, on two cores. */
 const gates = { snapshotSeconds: 2.5, editP50Ms: 120, editP99Ms: 400 } as const;
 
 /** The figures for machines. */
-export function toJson({ snapshot, singleEdit }: BenchResult): unknown {
+export function toJson({ snapshot, singleEdit, edit }: BenchResult): unknown {
   return {
     ...(snapshot === undefined
       ? {}
@@ -25,11 +29,10 @@ export function toJson({ snapshot, singleEdit }: BenchResult): unknown {
             gitCliP50Ms: round(singleEdit.gitCliP50Ms, 1),
           },
         }),
+    ...(edit === undefined ? {} : { edit: editToJson(edit) }),
   };
 }
 
-const against = (measured: number, gate: number, unit: string, digits: number): string =>
-  `${measured.toFixed(digits)} ${unit}  (gate ${gate} ${unit}: ${measured <= gate ? 'met' : 'missed'})`;
 const spread = (samples: readonly number[]): string =>
   [0, 25, 50, 75, 90, 99, 100].map((p) => `p${p} ${percentile(samples, p).toFixed(0)}`).join('  ');
 
