@@ -57,6 +57,15 @@ describe('template grammar', () => {
     ['{sensitiveSuffix}/{name}', 'must end in .yaml, .yml or {sensitiveSuffix}'],
     ['a/kustomization.yaml', 'would write kustomization.yaml, which is no manifest'],
     ['a\u0007/{name}.yaml', 'holds a control character'],
+    ['a\u0000/{name}.yaml', 'holds a control character'],
+    [`${'a'.repeat(508)}.yaml`, 'a template has at most 512 characters, this one 513'],
+    ['{{name}}.yaml', 'unbalanced "{"'],
+    ['{name}}.yaml', 'unbalanced "}"'],
+    ['a/{name}.yaml/', 'must end in .yaml, .yml or {sensitiveSuffix}'],
+    ['{annotation:team}/{name}.yaml', 'unknown variable {annotation:team}; variables are {group}'],
+    ['{name|x}.yaml', 'name always has a value and takes no fallback'],
+    ['{label:team|..}/{name}.yaml', 'a fallback is empty or 1 to 63'],
+    ['{label:team|a/b}/{name}.yaml', 'a fallback is empty or 1 to 63'],
   ])('refuses %j', (template, message) => {
     expect(problemOf(template)).toContain(message);
   });

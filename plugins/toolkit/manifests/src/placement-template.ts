@@ -33,8 +33,12 @@ export interface PlacementSubject {
   readonly sensitive: boolean;
 }
 
+const longestTemplate = 512;
+
 /** A message for whoever wrote the template: what was found, what is expected. */
 export function parsePlacementTemplate(text: string): Result<PlacementTemplate, string> {
+  if (text.length > longestTemplate)
+    return refuse(`a template has at most ${longestTemplate} characters, this one ${text.length}`);
   const parts: TemplatePart[] = [];
   let at = 0;
   while (at < text.length) {
@@ -94,10 +98,10 @@ function checkFallback(source: string, fallback: string): string | undefined {
 
 function checkShape(text: string, parts: readonly TemplatePart[]): string | undefined {
   if (text === '') return 'the template is empty';
+  if (/[\x00-\x1f\x7f]/.test(text)) return `"${text.replace(/[^ -~]/g, '?')}" holds a control character`;
   const literals = parts.map((part) => (part.kind === 'literal' ? part.text : '\0')).join('');
   if (literals.startsWith('/')) return `"${text}" is absolute; paths are relative to spec.path`;
   if (literals.includes('\\')) return `"${text}" holds a backslash; separate segments with /`;
-  if (/[\x01-\x1f\x7f]/.test(literals)) return `"${text.replace(/[^ -~]/g, '?')}" holds a control character`;
   const segments = literals.split('/');
   if (segments.includes('..')) return `"${text}" holds a .. segment; paths stay below spec.path`;
   if (segments.includes('.')) return `"${text}" holds a . segment`;

@@ -117,6 +117,12 @@ describe('the canonical path', () => {
     ['tab\tnul\u0000\u007f\u0085', 'tab%09nul%00%7F%C2%85.yaml'],
     ['kustomization', '%6Bustomization.yaml'],
     ['..', '...yaml'],
+    ['con .x', '%63on .x.yaml'],
+    ['LPT\u00b2', '%4CPT\u00b2.yaml'],
+    ['.git', '%2Egit.yaml'],
+    ['.GIT.old', '%2EGIT.old.yaml'],
+    ['.gitops', '.gitops.yaml'],
+    ['db.sops', 'db%2Esops.yaml'],
   ])('FC-PLC-1: the name %j becomes the file %s', (name, file) => {
     expect(pathOf([aSubject(clusterRole(name))])).toBe(`_cluster/rbac.authorization.k8s.io/clusterroles/${file}`);
   });
@@ -159,6 +165,31 @@ describe('the canonical path', () => {
       `${folder}/caf\u00e9-${hex(composed, 8)}.yaml new_file`,
       `${folder}/cafe\u0301.yaml new_file`,
       `${folder}/Reader-${hex(upper, 8)}.yaml new_file`,
+    ]);
+  });
+
+  it('7.3: a directory of the same spelling, or of one in another case, sets the file apart', () => {
+    const folder = '_cluster/rbac.authorization.k8s.io/clusterroles';
+    const inside = 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: x\n';
+
+    for (const directory of ['reader.yaml', 'Reader.YAML']) {
+      const files = { [`${folder}/${directory}/x.yaml`]: inside };
+      expect(pathOf([aSubject(clusterRole('reader'))], canonicalPlacement, files)).toBe(
+        `${folder}/reader-${hex(clusterRole('reader'), 8)}.yaml`,
+      );
+    }
+  });
+
+  it('1.2: one object in two versions has one place', () => {
+    const subjects = ['v1', 'v1beta1'].map((version) =>
+      aSubject(aRef({ group: 'apps', version, resource: 'deployments', kind: 'Deployment' })),
+    );
+    const policy = policyOf({ byType: secretsRoute, default: '{version}/{name}.yaml' });
+
+    expect(codesOf(subjects, policy)).toEqual(['v1/press.yaml new_file', 'v1/press.yaml new_file']);
+    expect(codesOf([...subjects].reverse())).toEqual([
+      'orchard/apps/deployments/press.yaml new_file',
+      'orchard/apps/deployments/press.yaml new_file',
     ]);
   });
 
@@ -419,6 +450,40 @@ describe('refused placements', () => {
     ]);
   });
 
+  it('a plain object does not go where files are named as encrypted', () => {
+    const policy = policyOf({ byType: { ...secretsRoute, 'v1/configmaps': '{name}.sops.yaml' } });
+    const ended = policyOf({ byType: { ...secretsRoute, 'v1/configmaps': '{namespace}/{name}{sensitiveSuffix}' } });
+
+    expect(place([aSubject(aRef())], policy)).toMatchObject([
+      { ok: false, error: { code: 'invalid_path', message: expect.stringContaining('{sensitiveSuffix}') as string } },
+    ]);
+    expect(pathOf([aSubject(aRef({ name: 'db.sops' }))], ended)).toBe('orchard/db%2Esops.yaml');
+  });
+
+  it('7.6: where a declared path is the canonical one of another new object, the declared one goes there alone', () => {
+    const policy = policyOf({ byType: { 'v1/configmaps': '{namespace}/services/{name}.yaml' } });
+    const service = aSubject(aRef({ resource: 'services', kind: 'Service' }));
+
+    expect(codesOf([aSubject(aRef()), service], policy)).toEqual([
+      'orchard/services/press.yaml new_file',
+      'unclassified',
+    ]);
+    expect(codesOf([service, aSubject(aRef())], policy)).toEqual([
+      'unclassified',
+      'orchard/services/press.yaml new_file',
+    ]);
+  });
+
+  it('an ambiguous template does not merge two sensitive objects', () => {
+    const policy = policyOf({ byType: { 'v1/secrets': '{namespace}-{name}{sensitiveSuffix}' } });
+    const [one, two] = [aSecret('b-c'), aSecret('c')];
+
+    expect(codesOf([aSubject({ ...one, namespace: 'a' }), aSubject({ ...two, namespace: 'a-b' })], policy)).toEqual([
+      'sensitive_append',
+      'sensitive_append',
+    ]);
+  });
+
   it('an additional sensitive type needs a template that tells its objects apart', () => {
     const policy = policyOf({ byType: secretsRoute, default: '{namespace}.yaml' });
     const token = {
@@ -432,7 +497,7 @@ describe('refused placements', () => {
         ok: false,
         error: {
           code: 'invalid_path',
-          message: expect.stringContaining('{namespace} and {name}, {groupPath} and {resource}') as string,
+          message: expect.stringContaining('it needs {namespace}, {name}, {groupPath} and {resource}') as string,
         },
       },
     ]);

@@ -1,7 +1,14 @@
-import { ok, refuse, type Refusal, type Result } from '@gitops-reverser/kernel-api';
+import { ok, refKey, refuse, type Refusal, type Result } from '@gitops-reverser/kernel-api';
 import { describeDocument, key } from './identity.js';
 import { PathIndex } from './path-index.js';
-import { encodePathValue, longestPath, toSafePath, withHash } from './path-safety.js';
+import {
+  encodePathValue,
+  isNamedEncrypted,
+  longestPath,
+  notNamedEncrypted,
+  toSafePath,
+  withHash,
+} from './path-safety.js';
 import type { PlacementPolicy } from './placement-policy.js';
 import type { SiblingPlace, SiblingSearch, SiblingStep } from './siblings.js';
 import {
@@ -56,7 +63,8 @@ export interface PlacementSite {
 
 /**
  * Where new documents go: `byType`, else `default`, else beside their siblings, else the canonical path (chapter 20, 7.1 rungs
- * 1, 2, 4 and 5). The first rung that applies is final. Answers are in the order of `subjects` and do not depend on it.
+ * 1, 2, 4 and 5). The first rung that applies is final. Answers are in the order of `subjects` and do not depend on it. One
+ * object that is asked for in two versions has one place.
  */
 export function placeAll(
   subjects: readonly PlacementSubject[],
@@ -64,90 +72,140 @@ export function placeAll(
   site: PlacementSite,
   bareNamespace?: string,
 ): readonly Result<Placement, PlacementRefusal>[] {
-  const findSiblings = policy.default === undefined ? site.siblings?.(bareNamespace) : undefined;
-  const planned = new PathIndex([], site.paths);
+  const batch = new Batch(policy, site, bareNamespace);
   const inKeyOrder = subjects
     .map((subject, at) => ({ subject, at, identity: key(subject.ref) }))
     .sort((a, b) => (a.identity < b.identity ? -1 : a.identity > b.identity ? 1 : a.at - b.at));
-  const placed: Proposal[] = [];
-  for (const { subject, at, identity } of inKeyOrder) {
-    const proposal = { subject, at, ...propose(subject, identity, policy, planned, site, findSiblings) };
-    if (proposal.problem === undefined) planned.add(proposal.path);
-    placed.push(proposal);
-  }
-  const sharersByPath = new Map<string, Proposal[]>();
-  for (const proposal of placed) {
-    if (proposal.problem !== undefined) continue;
-    const sharers = sharersByPath.get(proposal.path);
-    if (sharers === undefined) sharersByPath.set(proposal.path, [proposal]);
-    else sharers.push(proposal);
-  }
-  const answers = new Array<Result<Placement, PlacementRefusal>>(subjects.length);
-  for (const proposal of placed) answers[proposal.at] = judge(proposal, sharersByPath.get(proposal.path) ?? [], site);
-  return answers;
+  for (const { subject, identity } of inKeyOrder) batch.add(subject, identity);
+  const answers = batch.answers();
+  return subjects.flatMap(({ ref }) => answers.get(refKey(ref)) ?? []);
 }
 
-interface Proposal {
+/** An object on its way to a path. */
+interface Traveller {
   readonly subject: PlacementSubject;
-  readonly at: number;
-  readonly path: string;
+  readonly identity: string;
   readonly source: PlacementSource;
+  readonly template?: PlacementTemplate;
+}
+interface Proposal extends Traveller {
+  readonly path: string;
   readonly inference?: Placement['inference'];
   readonly problem?: string;
 }
 
-function propose(
-  subject: PlacementSubject,
-  identity: string,
-  policy: PlacementPolicy,
-  planned: PathIndex,
-  site: PlacementSite,
-  findSiblings: SiblingSearch | undefined,
-): Omit<Proposal, 'subject' | 'at'> {
-  const { source, template } = choose(subject, policy);
-  const place = source === 'canonical' && !subject.sensitive ? findSiblings?.(subject.ref) : undefined;
-  if (place === undefined) return proposeBy(subject, identity, source, template, planned);
-  const path = toSafePath(place.path, identity);
-  const guard = guardOf(place, path, planned, site);
-  const { step, evidenceCount } = place;
-  if (guard === undefined) return { path, source: 'sibling', inference: { step, evidenceCount } };
-  const canonical = proposeBy(subject, identity, source, template, planned);
-  return { ...canonical, inference: { step, evidenceCount, guard } };
+/** What is placed together. Declared templates are obeyed first, so that what we choose ourselves can keep out of their way. */
+class Batch {
+  private readonly policy: PlacementPolicy;
+  private readonly site: PlacementSite;
+  private readonly findSiblings: SiblingSearch | undefined;
+  private readonly planned: PathIndex;
+  private readonly travellers = new Map<string, Traveller>();
+  /** Canonical paths of this batch, by path: nobody else's sibling takes one. */
+  private readonly homes = new Map<string, Traveller>();
+
+  constructor(policy: PlacementPolicy, site: PlacementSite, bareNamespace: string | undefined) {
+    this.policy = policy;
+    this.site = site;
+    this.findSiblings = policy.default === undefined ? site.siblings?.(bareNamespace) : undefined;
+    this.planned = new PathIndex([], site.paths);
+  }
+
+  add(subject: PlacementSubject, identity: string): void {
+    const id = refKey(subject.ref);
+    if (!this.travellers.has(id)) this.travellers.set(id, { subject, identity, ...choose(subject, this.policy) });
+  }
+
+  answers(): ReadonlyMap<string, Result<Placement, PlacementRefusal>> {
+    const travellers = [...this.travellers.values()];
+    const declared = travellers.filter(({ template }) => template !== undefined);
+    const others = travellers.filter(({ template }) => template === undefined);
+    const proposals = declared.map((each) => this.plan(this.proposeDeclared(each)));
+    for (const each of others) this.homes.set(safePath(canonicalPath(each.subject), each), each);
+    for (const each of others) proposals.push(this.plan(this.proposeOwn(each)));
+
+    const sharersByPath = new Map<string, Proposal[]>();
+    for (const proposal of proposals) {
+      if (proposal.problem !== undefined) continue;
+      const sharers = sharersByPath.get(proposal.path);
+      if (sharers === undefined) sharersByPath.set(proposal.path, [proposal]);
+      else sharers.push(proposal);
+    }
+    return new Map(
+      proposals.map((proposal) => [
+        refKey(proposal.subject.ref),
+        judge(proposal, sharersByPath.get(proposal.path) ?? [], this.site),
+      ]),
+    );
+  }
+
+  private plan(proposal: Proposal): Proposal {
+    if (proposal.problem === undefined) this.planned.add(proposal.path);
+    return proposal;
+  }
+
+  private proposeDeclared(traveller: Traveller): Proposal {
+    const { subject, source, template } = traveller;
+    if (template === undefined) return this.finish(traveller, safePath(canonicalPath(subject), traveller));
+    const rendered = renderTemplate(template, subject, encodePathValue);
+    const path = isNamedEncrypted(template.text)
+      ? toSafePath(rendered, traveller.identity)
+      : safePath(rendered, traveller);
+    const isDefault = source === 'default';
+    if (!subject.sensitive || isIdentityComplete(template, isDefault)) return this.finish(traveller, path);
+    const needed = isDefault ? '{namespace}, {name}, {groupPath} and {resource}' : '{namespace} and {name}';
+    const problem = `template "${template.text}" does not tell sensitive objects apart: it needs ${needed}`;
+    return { ...traveller, path, problem };
+  }
+
+  /** Beside its siblings, or at the canonical path, which starts with the object's own namespace. */
+  private proposeOwn(traveller: Traveller): Proposal {
+    const { subject } = traveller;
+    const place = subject.sensitive ? undefined : this.findSiblings?.(subject.ref);
+    const home = (): Proposal => this.finish(traveller, safePath(canonicalPath(subject), traveller));
+    if (place === undefined) return home();
+    const { step, evidenceCount } = place;
+    const path = this.apart(safePath(place.path, traveller), traveller);
+    const guard = this.guardOf(place, path, traveller);
+    if (guard !== undefined) return { ...home(), inference: { step, evidenceCount, guard } };
+    return { ...traveller, path, source: 'sibling', inference: { step, evidenceCount } };
+  }
+
+  private guardOf(place: SiblingPlace, path: string, traveller: Traveller): SiblingGuard | undefined {
+    if (place.isForeign) return 'foreign-directory';
+    const home = this.homes.get(path);
+    if (this.planned.has(path) || (home !== undefined && home !== traveller)) return 'exists';
+    // A directory that would have to be spelled in another way is not the one where the siblings are.
+    const isMoved = directoryOf(path) !== directoryOf(place.path);
+    return isMoved || checkPath(path, this.planned) !== undefined || this.site.ignores(path) ? 'path' : undefined;
+  }
+
+  private finish(traveller: Traveller, safe: string): Proposal {
+    const path = this.apart(safe, traveller);
+    const problem = checkPath(path, this.planned) ?? this.checkSuffix(path, traveller);
+    return problem === undefined ? { ...traveller, path } : { ...traveller, path, problem };
+  }
+
+  private checkSuffix(path: string, { subject }: Traveller): string | undefined {
+    if (subject.sensitive || !isNamedEncrypted(path) || this.site.existing(path) !== undefined) return undefined;
+    return `${path} is named as encrypted and the object is not; let the template end in {sensitiveSuffix}`;
+  }
+
+  private apart(path: string, { identity }: Traveller): string {
+    return this.planned.clashes(path) ? withHash(path, identity) : path;
+  }
 }
 
-/** Why the canonical path is safer, which starts with the object's own namespace. */
-function guardOf(
-  place: SiblingPlace,
-  path: string,
-  planned: PathIndex,
-  site: PlacementSite,
-): NonNullable<Placement['inference']>['guard'] {
-  if (place.isForeign) return 'foreign-directory';
-  if (planned.has(path)) return 'exists';
-  return planned.clashes(path) || checkPath(path, planned) !== undefined || site.ignores(path) ? 'path' : undefined;
+type SiblingGuard = NonNullable<NonNullable<Placement['inference']>['guard']>;
+
+const directoryOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+
+function safePath(rendered: string, { subject, identity }: Traveller): string {
+  const path = toSafePath(rendered, identity);
+  return subject.sensitive ? path : notNamedEncrypted(path);
 }
 
-function proposeBy(
-  subject: PlacementSubject,
-  identity: string,
-  source: PlacementSource,
-  template: PlacementTemplate | undefined,
-  planned: PathIndex,
-): Omit<Proposal, 'subject' | 'at'> {
-  const rendered = template === undefined ? canonicalPath(subject) : renderTemplate(template, subject, encodePathValue);
-  let path = toSafePath(rendered, identity);
-  if (planned.clashes(path)) path = withHash(path, identity);
-  const incomplete = template !== undefined && subject.sensitive && !isIdentityComplete(template, source === 'default');
-  const problem = incomplete
-    ? `template "${template.text}" does not tell sensitive objects apart: it needs {namespace} and {name}${source === 'default' ? ', {groupPath} and {resource}' : ''}`
-    : checkPath(path, planned);
-  return problem === undefined ? { path, source } : { path, source, problem };
-}
-
-function choose(
-  { ref }: PlacementSubject,
-  policy: PlacementPolicy,
-): { readonly source: PlacementSource; readonly template?: PlacementTemplate } {
+function choose({ ref }: PlacementSubject, policy: PlacementPolicy): Pick<Traveller, 'source' | 'template'> {
   const type = ref.group === '' ? `${ref.version}/${ref.resource}` : `${ref.group}/${ref.version}/${ref.resource}`;
   const byType = policy.byType.get(type);
   if (byType !== undefined) return { source: 'by_type', template: byType };
@@ -173,7 +231,7 @@ function judge(
   sharers: readonly Proposal[],
   site: PlacementSite,
 ): Result<Placement, PlacementRefusal> {
-  const { subject, path, source, problem, inference } = proposal;
+  const { subject, path, source, template, problem, inference } = proposal;
   const placed = (disposition: Placement['disposition']): Result<Placement, PlacementRefusal> =>
     ok(inference === undefined ? { path, source, disposition } : { path, source, disposition, inference });
   const no = (code: PlacementRefusalReason, why: string): Result<Placement, PlacementRefusal> =>
@@ -183,12 +241,16 @@ function judge(
     return no('ignore-shadows-managed', `${path} is hidden by .gittargetignore; remove the pattern or place elsewhere`);
   const existing = site.existing(path);
   if (existing === undefined) {
-    if (sharers.length === 1) return placed('new_file');
-    if (sharers.some((each) => each.source === 'sibling'))
-      return no('unclassified', `${path} is where another new object goes; declare a placement`);
-    if (sharers.every((each) => each.subject.sensitive))
-      return no('sensitive_append', `${sharers.length} sensitive objects share ${path}; each needs a file of its own`);
-    if (sharers.some((each) => each.subject.sensitive))
+    // Only what somebody declared may share a file.
+    const declared = sharers.filter((each) => each.template !== undefined);
+    if (template === undefined)
+      return sharers.length === 1
+        ? placed('new_file')
+        : no('unclassified', `${path} is where another new object goes; declare a placement`);
+    if (declared.length === 1) return placed('new_file');
+    if (declared.every((each) => each.subject.sensitive))
+      return no('sensitive_append', `${declared.length} sensitive objects share ${path}; each needs a file of its own`);
+    if (declared.some((each) => each.subject.sensitive))
       return no(
         'mixed_sensitivity_new_file',
         `${path} would hold sensitive and plain objects; give the sensitive ones a path of their own`,

@@ -25,7 +25,10 @@ function described(what: string) {
 
 function place(store: Readonly<Record<string, string>>, ...fresh: readonly string[]): readonly Placement[] {
   const files: FileContents = Object.fromEntries(
-    Object.entries(store).map(([path, what]) => [path, what.split(' + ').map(manifest).join('---\n')]),
+    Object.entries(store).map(([path, what]) => [
+      path,
+      path === '.gittargetignore' ? what : what.split(' + ').map(manifest).join('---\n'),
+    ]),
   );
   const subjects = fresh.map((what) => {
     const { resource, apiVersion, kind, namespace, name } = described(what);
@@ -161,6 +164,121 @@ describe('20, 7.5: the table', () => {
       'api.yaml',
     ],
   ];
+
+  it.each<(typeof rows)[number]>([
+    [
+      'b: one shape, whatever the segments are called',
+      { 'plum/fig/a.yaml': 'configmaps plum/a', 'fig/pear/b.yaml': 'configmaps pear/b' },
+      'configmaps fig/c',
+      'fig/configmaps/c.yaml',
+    ],
+    [
+      'b: a namespace named twice shows no shape',
+      { 'plum/plum/a.yaml': 'configmaps plum/a' },
+      'configmaps fig/c',
+      'fig/configmaps/c.yaml',
+    ],
+    [
+      'b: a namespace that is called like a device',
+      { 'teams/plum/a.yaml': 'configmaps plum/a' },
+      'configmaps aux/a',
+      'teams/%61ux/a.yaml',
+    ],
+    [
+      'a, b: its directory is known again',
+      { 'teams/%61ux/a.yaml': 'configmaps aux/a' },
+      'configmaps fig/a',
+      'teams/fig/a.yaml',
+    ],
+    [
+      'its directory is its own',
+      { 'x/%61ux/a.yaml': 'configmaps aux/a', 'x/%61ux/r.yaml': 'clusterroles r' },
+      'clusterroles s',
+      '_cluster/rbac.authorization.k8s.io/clusterroles/s.yaml',
+    ],
+    [
+      'c: a directory that holds another type beside those of the namespace',
+      { 'all/web.yaml': 'deployments plum/web', 'all/r.yaml': 'clusterroles r' },
+      'configmaps plum/c',
+      'all/c.yaml',
+    ],
+    [
+      'c: not when there is one type alone',
+      { 'all/web.yaml': 'deployments plum/web', 'all/db.yaml': 'deployments plum/db' },
+      'configmaps plum/c',
+      'plum/configmaps/c.yaml',
+    ],
+    [
+      'c, d: what lost its namespace says nothing about cluster-scoped objects',
+      { 'all/web.yaml': 'deployments web', 'all/svc.yaml': 'services web' },
+      'clusterroles r',
+      '_cluster/rbac.authorization.k8s.io/clusterroles/r.yaml',
+    ],
+    [
+      '{namespace}-{name}, {kind} of a cluster-scoped object',
+      { 'x/clusterrole-a.yaml': 'clusterroles a', 'x/clusterrole-b.yaml': 'clusterroles b' },
+      'clusterroles c',
+      'x/clusterrole-c.yaml',
+    ],
+    [
+      'a pattern is seen through encoded names',
+      { 'x/clusterrole-a.yaml': 'clusterroles a', 'x/clusterrole-system%3Ab.yaml': 'clusterroles "system:b"' },
+      'clusterroles c:d',
+      'x/clusterrole-c%3Ad.yaml',
+    ],
+    [
+      'one file that fits no pattern leaves the name alone',
+      { 'x/deployment-web.yaml': 'deployments plum/web', 'x/other.yaml': 'deployments plum/db' },
+      'deployments plum/api',
+      'x/api.yaml',
+    ],
+    [
+      'a directory that we would have to spell in another way is not joined',
+      { 'x./a.yaml': 'configmaps plum/a' },
+      'configmaps plum/b',
+      'plum/configmaps/b.yaml',
+    ],
+    [
+      'an ignored place is not used',
+      { 'x/a.yaml': 'configmaps plum/a', '.gittargetignore': 'x/b.yaml' },
+      'configmaps plum/b',
+      'plum/configmaps/b.yaml',
+    ],
+    [
+      'a namespace named like a resource',
+      { 'configmaps/a.yaml': 'configmaps plum/a', 'services/s.yaml': 'services configmaps/s' },
+      'configmaps plum/b',
+      'plum/configmaps/b.yaml',
+    ],
+  ])('%s', (_, store, fresh, path) => {
+    expect(pathOf(store, fresh)).toBe(path);
+  });
+
+  it('a place that differs in case from a file is set apart by a hash', () => {
+    expect(pathOf({ 'x/reader.yaml': 'clusterroles reader' }, 'clusterroles Reader')).toMatch(
+      /^x\/Reader-[0-9a-f]{8}\.yaml$/,
+    );
+  });
+
+  it('names that had to be cut do not hide a pattern', () => {
+    const long = 'n'.repeat(230);
+    const [first] = place({ 'x/deployment-a.yaml': 'deployments plum/a' }, `deployments plum/${long}`);
+    const store = { 'x/deployment-a.yaml': 'deployments plum/a', [first?.path ?? '']: `deployments plum/${long}` };
+
+    expect(first?.path).toMatch(/^x\/deployment-n{169}-[0-9a-f]{12}\.yaml$/);
+    expect(pathOf(store, 'deployments plum/b')).toBe('x/deployment-b.yaml');
+  });
+
+  it('no sibling takes the canonical path of another new object', () => {
+    const store = {
+      'plum/services/dep.yaml': 'deployments plum/dep',
+      'plum/services/svc.yaml': 'gitrepositories plum/g',
+    };
+
+    const paths = place(store, 'configmaps plum/web', 'services plum/web').map(({ path }) => path);
+
+    expect(new Set(paths).size).toBe(2);
+  });
 
   it.each(rows)('%s', (_, store, fresh, path) => {
     expect(pathOf(store, fresh)).toBe(path);

@@ -1,7 +1,8 @@
 import type { ObjectRef } from '@gitops-reverser/kernel-api';
 import { builtInType } from './built-in-types.js';
 import type { FolderDocument } from './folder-entry.js';
-import { encodePathValue } from './path-safety.js';
+import { key } from './identity.js';
+import { encodePathValue, stemOf, toDirectoryName, toSafePath, withHash } from './path-safety.js';
 
 /** Which rule of chapter 20, 7.5 found the place. */
 export type SiblingStep = 'a' | 'b' | 'c' | 'd';
@@ -20,12 +21,15 @@ export type SiblingSearch = (ref: ObjectRef) => SiblingPlace | undefined;
 
 interface Sibling {
   readonly group: string;
+  readonly version: string;
   readonly kind: string;
   readonly type: string;
   readonly namespace: string | undefined;
+  /** Of a kind that has namespaces, without one: whose it is nobody knows. */
+  readonly isLost: boolean;
   readonly name: string;
   readonly directory: string;
-  readonly stem: string;
+  readonly fileName: string;
   readonly isYml: boolean;
   readonly isSole: boolean;
 }
@@ -50,19 +54,22 @@ export function searchSiblings(documents: readonly FolderDocument[], bareNamespa
   const all = documents.map((document) => siblingOf(document, bareNamespace));
   const evidence = all.filter(({ isSole }) => isSole);
   const byType = groupBy(evidence, ({ type }) => type);
-  const byNamespace = groupBy(evidence, ({ namespace }) => namespace ?? '');
+  const found = evidence.filter(({ isLost }) => !isLost);
+  const byNamespace = groupBy(found, ({ namespace }) => namespace ?? '');
+  const byDirectory = groupBy(evidence, ({ directory }) => directory);
   const owners = new DirectoryOwners(all);
   const known = new Map<string, Convention | undefined>();
   return (ref) => {
-    const key = `${ref.group}/${ref.kind}/${ref.resource}/${ref.namespace ?? ''}`;
-    if (!known.has(key)) {
+    const question = `${ref.group}/${ref.kind}/${ref.resource}/${ref.namespace ?? ''}`;
+    if (!known.has(question)) {
       const cohort = byType.get(`${ref.group}/${ref.kind}`) ?? [];
-      known.set(key, toConvention(ref, find(ref, cohort, byNamespace.get(ref.namespace ?? '') ?? []), owners));
+      const neighbours = byNamespace.get(ref.namespace ?? '') ?? [];
+      known.set(question, toConvention(ref, find(ref, cohort, neighbours, byDirectory), owners));
     }
-    const convention = known.get(key);
+    const convention = known.get(question);
     if (convention === undefined) return undefined;
     const { directory, pattern, extension, step, evidenceCount, isForeign } = convention;
-    const fileName = `${pattern(ref, ref.resource, encodePathValue)}${extension}`;
+    const fileName = `${encodePathValue(pattern(ref, ref.resource))}${extension}`;
     return { step, evidenceCount, isForeign, path: directory === '' ? fileName : `${directory}/${fileName}` };
   };
 }
@@ -78,27 +85,35 @@ function siblingOf(document: FolderDocument, bareNamespace: string | undefined):
 }
 
 function toSibling({ identity, path, siblings }: FolderDocument, bareNamespace: string | undefined): Sibling {
-  const { group, kind, name } = identity;
+  const { group, version, kind, name } = identity;
   const slash = path.lastIndexOf('/');
-  const mayBeBare = identity.namespace === undefined && builtInType(group, kind)?.namespaced !== false;
+  const isNamespaced = builtInType(group, kind)?.namespaced;
+  const mayBeBare = identity.namespace === undefined && isNamespaced !== false;
   const namespace = mayBeBare ? bareNamespace : identity.namespace;
   const directory = slash === -1 ? '' : path.slice(0, slash);
   const fileName = path.slice(slash + 1);
   return {
     group,
+    version,
     kind,
     type: `${group}/${kind}`,
     namespace,
+    isLost: namespace === undefined && isNamespaced === true,
     name,
     directory,
-    stem: fileName.replace(/\.ya?ml$/, ''),
+    fileName,
     isYml: fileName.endsWith('.yml'),
     isSole: siblings === 1,
   };
 }
 
-function find(ref: ObjectRef, cohort: readonly Sibling[], neighbours: readonly Sibling[]): Candidate | undefined {
-  const own = cohort.filter(({ namespace }) => namespace === ref.namespace);
+function find(
+  ref: ObjectRef,
+  cohort: readonly Sibling[],
+  neighbours: readonly Sibling[],
+  byDirectory: ReadonlyMap<string, readonly Sibling[]>,
+): Candidate | undefined {
+  const own = cohort.filter(({ namespace, isLost }) => namespace === ref.namespace && !isLost);
   if (own.length > 0) {
     const directory = onlyOne(own.map((each) => each.directory));
     return directory === undefined ? undefined : { step: 'a', directory, ownFrom: 0, evidence: own };
@@ -106,8 +121,8 @@ function find(ref: ObjectRef, cohort: readonly Sibling[], neighbours: readonly S
   if (cohort.length > 0) return byShape(ref, cohort);
   if (neighbours.length === 0) return undefined;
   const directory = onlyOne(neighbours.map((each) => each.directory));
-  const typeCount = new Set(neighbours.map(({ type }) => type)).size;
-  if (directory !== undefined && typeCount >= 2) return { step: 'c', directory, ownFrom: 0, evidence: neighbours };
+  const isMixed = new Set(byDirectory.get(directory ?? '')?.map(({ type }) => type)).size >= 2;
+  if (directory !== undefined && isMixed) return { step: 'c', directory, ownFrom: 0, evidence: neighbours };
   const parent = onlyOne(neighbours.map(parentOfTypeDirectory));
   // Documents where we would put them ourselves show no other convention: what was written first must not bend what comes next.
   if (parent === undefined || neighbours.every(isCanonical)) return undefined;
@@ -121,21 +136,29 @@ function find(ref: ObjectRef, cohort: readonly Sibling[], neighbours: readonly S
 
 /** Everybody else's directory, with this namespace in the place of theirs. */
 function byShape(ref: ObjectRef, cohort: readonly Sibling[]): Candidate | undefined {
-  const own = ref.namespace;
-  if (own === undefined) return undefined;
-  const shapes = cohort.map(({ namespace, directory }) => {
-    const segments = directory.split('/');
-    const at = segments.indexOf(namespace ?? '');
-    if (namespace === undefined || at === -1 || segments.lastIndexOf(namespace) !== at) return undefined;
-    return [...segments.slice(0, at), own, ...segments.slice(at + 1)].join('/');
-  });
-  const directory = onlyOne(shapes);
-  if (directory === undefined) return undefined;
-  return { step: 'b', directory, ownFrom: directory.split('/').indexOf(own), evidence: cohort };
+  if (ref.namespace === undefined) return undefined;
+  const shape = onlyOne(cohort.map(shapeOf));
+  if (shape === undefined) return undefined;
+  const own = toDirectoryName(ref.namespace);
+  const segments = shape.split('/').map((segment) => (segment === ownSegment ? own : segment));
+  return { step: 'b', directory: segments.join('/'), ownFrom: segments.indexOf(own), evidence: cohort };
 }
 
+/** No path holds one. */
+const ownSegment = '\0';
+
+/** The directory with its namespace left open. Undefined: it is not named exactly once. */
+function shapeOf({ namespace, directory }: Sibling): string | undefined {
+  if (namespace === undefined) return undefined;
+  const segments = directory.split('/').map((segment) => (isNameOf(segment, namespace) ? ownSegment : segment));
+  return segments.filter((segment) => segment === ownSegment).length === 1 ? segments.join('/') : undefined;
+}
+
+const isNameOf = (segment: string, namespace: string): boolean =>
+  segment === namespace || segment === toDirectoryName(namespace);
+
 function isCanonical({ group, kind, namespace = '_cluster', directory }: Sibling): boolean {
-  const segments = [namespace, group, builtInType(group, kind)?.resource ?? ''];
+  const segments = [toDirectoryName(namespace), group, builtInType(group, kind)?.resource ?? ''];
   return directory === segments.filter((segment) => segment !== '').join('/');
 }
 
@@ -147,21 +170,19 @@ function parentOfTypeDirectory({ group, kind, directory }: Sibling): string | un
   return slash === -1 ? '' : directory.slice(0, slash);
 }
 
-type Encode = (value: string) => string;
 type Pattern = (
   of: { readonly kind: string; readonly name: string; readonly namespace?: string | undefined },
   resource: string,
-  encode: Encode,
 ) => string;
 
-const byName: Pattern = ({ name }, _, encode) => encode(name);
+const byName: Pattern = ({ name }) => name;
 const patterns: readonly Pattern[] = [
   byName,
-  ({ name }, resource, encode) => `${resource}-${encode(name)}`,
-  ({ name, kind }, _, encode) => `${encode(kind.toLowerCase())}-${encode(name)}`,
-  ({ name }, resource, encode) => `${encode(name)}-${resource}`,
-  ({ name, kind }, _, encode) => `${encode(name)}-${encode(kind.toLowerCase())}`,
-  ({ name, namespace }, _, encode) => `${encode(namespace ?? '')}-${encode(name)}`,
+  ({ name }, resource) => `${resource}-${name}`,
+  ({ name, kind }) => `${kind.toLowerCase()}-${name}`,
+  ({ name }, resource) => `${name}-${resource}`,
+  ({ name, kind }) => `${name}-${kind.toLowerCase()}`,
+  ({ name, namespace }) => `${namespace ?? ''}-${name}`,
 ];
 
 function toConvention(
@@ -171,16 +192,7 @@ function toConvention(
 ): Convention | undefined {
   if (candidate === undefined) return undefined;
   const { step, directory, ownFrom, evidence } = candidate;
-  const asIs: Encode = (value) => value;
-  const type = `${ref.group}/${ref.kind}`;
-  const fits = patterns.filter((pattern) =>
-    evidence.every((each) => {
-      const isOfType = each.type === type;
-      const resource = isOfType ? ref.resource : (builtInType(each.group, each.kind)?.resource ?? '\0');
-      return each.stem === pattern(each, resource, encodePathValue) || each.stem === pattern(each, resource, asIs);
-    }),
-  );
-  const [only, second] = fits;
+  const [only, second] = patterns.filter((pattern) => evidence.every((each) => fits(each, pattern, ref)));
   return {
     ...{
       step,
@@ -192,6 +204,30 @@ function toConvention(
     extension: evidence.every(({ isYml }) => isYml) ? '.yml' : '.yaml',
   };
 }
+
+/** The file is called so, as it is or as we would have to call it. */
+function fits(sibling: Sibling, pattern: Pattern, { group, kind, resource: plural }: ObjectRef): boolean {
+  const isOfType = sibling.group === group && sibling.kind === kind;
+  const resource = isOfType ? plural : builtInType(sibling.group, sibling.kind)?.resource;
+  const stem = pattern(sibling, resource ?? '\0');
+  const { fileName } = sibling;
+  const found = stemOf(fileName);
+  if (found === stem || found === encodePathValue(stem)) return true;
+  // What was cut or set apart from another holds a sign that no name of an object holds, or ends in its hash.
+  if (resource === undefined || !mayBeOurs.test(found)) return false;
+  const { version, namespace, name } = sibling;
+  const identity = key({
+    group: sibling.group,
+    version,
+    resource,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+  });
+  const safe = toSafePath(`${encodePathValue(stem)}${fileName.slice(found.length)}`, identity);
+  return fileName === safe || fileName === withHash(safe, identity);
+}
+
+const mayBeOurs = /%|-(?:[0-9a-f]{8}|[0-9a-f]{12})$/;
 
 const several = Symbol('several');
 
@@ -207,6 +243,7 @@ class DirectoryOwners {
       if (namespace === undefined || (last?.namespace === namespace && last.directory === directory)) continue;
       last = document;
       this.namespaces.add(namespace);
+      this.namespaces.add(toDirectoryName(namespace));
       for (const above of withParents(directory)) {
         const owner = this.ownerByDirectory.get(above);
         if (owner === several) break;
@@ -219,7 +256,8 @@ class DirectoryOwners {
   isForeign(directory: string, namespace: string | undefined, ownFrom: number): boolean {
     for (const above of withParents(directory)) {
       const last = above.slice(above.lastIndexOf('/') + 1);
-      if (last !== namespace && this.namespaces.has(last)) return true;
+      const isOwn = namespace !== undefined && isNameOf(last, namespace);
+      if (!isOwn && this.namespaces.has(last)) return true;
       const owner = this.ownerByDirectory.get(above);
       const isShared = above.split('/').length - 1 < ownFrom;
       if (!isShared && typeof owner === 'string' && owner !== namespace) return true;
