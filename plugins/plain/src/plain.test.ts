@@ -30,6 +30,7 @@ const layoutFor = (serializeNamespace?: boolean) =>
     settings: {
       placement: { byType: {}, useKustomize: false },
       ...(serializeNamespace === undefined ? {} : { serializeNamespace }),
+      sourceNamespaces: [{ name: 'demo', namedBy: ['WatchRule demo/basics'] }],
     },
   });
 
@@ -108,37 +109,40 @@ it('FC-YML-9, FC-YML-10: a document that no edit may touch is neither edited nor
 
 describe('7.7: serializeNamespace: false', () => {
   const inOther = aConfigMap({ name: 'app', namespace: 'other' });
-  const layoutOf = (sourceNamespaces?: readonly string[]) =>
+  const layoutOf = (...names: readonly string[]) =>
     createPlainLayout({
       cache: new FolderCache(),
       settings: {
         placement: { byType: {}, useKustomize: false },
         serializeNamespace: false,
-        ...(sourceNamespaces === undefined ? {} : { sourceNamespaces }),
+        sourceNamespaces: names.map((name) => ({ name, namedBy: [`WatchRule demo/of-${name}`, 'GitTarget demo/app'] })),
       },
     });
 
-  it.each([[['demo', 'other']], [['*']]])('refuses the target that may follow %j', (names) => {
-    const layout = layoutOf(names);
+  it.each([
+    [['other', 'demo'], 'found demo (WatchRule demo/of-demo, GitTarget demo/app) and other (WatchRule demo/of-other, '],
+    [['*'], 'found * (WatchRule demo/of-*, GitTarget demo/app)'],
+  ])('refuses the target that may follow %j, and names the rules', (names, text) => {
+    const layout = layoutOf(...names);
+    const refusal = { code: 'multiple-source-namespaces', message: expect.stringContaining(text) as string };
 
-    expect(layout.recognise(memoryFolder({}))).toMatchObject({
-      kind: 'refused',
-      refusals: [{ code: 'multiple-source-namespaces' }],
-    });
+    expect(layout.recognise(memoryFolder({}))).toMatchObject({ kind: 'refused', refusals: [refusal] });
     expect(layout.plan([upsert(aConfigMap('app')), upsert(aNamespace('x'))], memoryFolder({}))).toMatchObject([
-      { ok: false, error: { code: 'multiple-source-namespaces' } },
+      { ok: false, error: { ...refusal, whole: true } },
       { ok: true },
     ]);
   });
 
-  it('refuses it as soon as a second namespace arrives, where nobody said what may', () => {
-    const layout = layoutOf();
-    expect(layout.plan([upsert(aConfigMap('app'))], memoryFolder({}))).toMatchObject([{ ok: true }]);
+  it.each([
+    ['that nobody names', ['demo'], 'ConfigMap other/app: expected one source namespace'],
+    ['where none is declared', [], 'found none'],
+  ])('guesses nothing: an object of a namespace %s refuses its write', (_, names, text) => {
+    const layout = layoutOf(...names);
 
+    expect(layout.recognise(memoryFolder({}))).toMatchObject({ kind: 'mine' });
     expect(layout.plan([upsert(inOther)], memoryFolder({}))).toMatchObject([
-      { ok: false, error: { code: 'multiple-source-namespaces', message: expect.stringContaining('demo, other') } },
+      { ok: false, error: { code: 'multiple-source-namespaces', message: expect.stringContaining(text) as string } },
     ]);
-    expect(layout.recognise(memoryFolder({})).kind).toBe('refused');
   });
 });
 
@@ -161,6 +165,18 @@ describe('14: sensitive objects, planned for a writer that encrypts', () => {
       'put-document demo/secrets/db.sops.yaml',
       'drop-document all.yaml',
     ]);
+  });
+
+  it('say that the plain text stays in the history, wherever the document goes', () => {
+    const marked = (files: FileContents) => {
+      const answer = planOne(upsert(aSecret('db')), memoryFolder(files));
+      return answer.ok && answer.value.some((step) => step.kind === 'put-document' && step.replacesPlaintext === true);
+    };
+
+    expect(marked({ 'x/db.yaml': secret('db') })).toBe(true);
+    expect(marked({ 'all.yaml': `${secret('db')}---\n${secret('other')}` })).toBe(true);
+    expect(marked({ 'x/db.enc.yaml': `${secret('db')}sops: {mac: x}\n` })).toBe(false);
+    expect(marked({})).toBe(false);
   });
 
   it('stay put in a file of several encrypted ones, which only goes as a whole', () => {
@@ -189,66 +205,6 @@ it('3.6: finalizers that live objects lost leave Git with the next edit', async 
   expect(await write(before, [upsert(withEcho(object, { finalizers: ['mine.test/a', 'new.test/c'] }))])).toEqual({
     'a.yaml': file('  finalizers: [mine.test/a]\n'),
   });
-});
-
-it('FC-PLC-3, FC-PLC-4: kinds of one name in two groups, and one name in two namespaces, are told apart', async () => {
-  const cluster = (group: string): KubeObject => ({
-    apiVersion: `${group}/v1`,
-    kind: 'Cluster',
-    metadata: { name: 'main', namespace: 'demo' },
-  });
-  const type = (group: string) => ({ group, version: 'v1', resource: 'clusters', kind: 'Cluster', namespaced: true });
-  const change = (group: string): DesiredChange => {
-    const object = cluster(group);
-    return { kind: 'upsert', ref: refTo(object, type(group)), object, sensitive: false };
-  };
-  const written = await write({}, [change('db.example.test'), change('fleet.example.test')]);
-  expect(Object.keys(written)).toEqual([
-    'demo/db.example.test/clusters/main.yaml',
-    'demo/fleet.example.test/clusters/main.yaml',
-  ]);
-
-  const gone: DesiredChange = {
-    kind: 'delete',
-    ref: refTo(cluster('db.example.test'), type('db.example.test')),
-  };
-  expect(Object.keys(await write(written, [gone]))).toEqual(['demo/fleet.example.test/clusters/main.yaml']);
-  const elsewhere = upsert(aConfigMap({ name: 'main', namespace: 'elsewhere' }));
-  expect(Object.keys(await write(written, [elsewhere]))).toContain('elsewhere/configmaps/main.yaml');
-});
-
-it('FC-PLC-1, FC-PLC-2: objects at encoded and at cut paths are found again', async () => {
-  const long = `${'n'.repeat(252)}`;
-  const objects = ['aux', 'a:b', 'team.', `${long}1`, `${long}2`].map((name) => aConfigMap(name));
-  const written = await write({}, objects.map(upsert));
-
-  expect(Object.keys(written).length).toBe(5);
-  for (const path of Object.keys(written)) expect(path).not.toMatch(/[:*?"<>|\\]/);
-  const again = layoutFor().plan(objects.map(upsert), memoryFolder(written));
-  expect(again).toEqual(objects.map(() => ({ ok: true, value: [] })));
-});
-
-it('FC-PLC-5: the same resource twice refuses the folder, in whatever version, and names both files', () => {
-  const web = (version: string): string =>
-    `apiVersion: apps/${version}\nkind: Deployment\nmetadata: {name: web, namespace: demo}\n`;
-
-  expect(layoutFor().recognise(memoryFolder({ 'a.yaml': web('v1'), 'b/c.yaml': web('v1beta1') }))).toMatchObject({
-    kind: 'refused',
-    refusals: [{ code: 'duplicate-identity', path: 'b/c.yaml', message: expect.stringContaining('a.yaml') }],
-  });
-});
-
-it('1.2: another version of the same resource is a match, and its apiVersion a value like any other', async () => {
-  const before = {
-    'a.yaml': 'apiVersion: apps/v1beta1 # soon v1\nkind: Deployment\nmetadata: {name: web, namespace: demo}\n',
-  };
-  const object: KubeObject = {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'web', namespace: 'demo' },
-  };
-
-  expect(await write(before, [upsert(object)])).toEqual({ 'a.yaml': before['a.yaml'].replace('v1beta1', 'v1') });
 });
 
 it('FC-SEC-2: paths that leave the folder, links and submodules are refused by name', () => {
