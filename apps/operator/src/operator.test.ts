@@ -165,6 +165,33 @@ describe('the whole operator, from source, on an embedded API server and a real 
     expect(untouched).toHaveLength(1);
   }, 40_000);
 
+  it('FC-PLC-5: the same resource twice, in whatever version: the condition names both files, nothing is touched', async () => {
+    const shop = (kind: string, name: string, apiVersion: string): string =>
+      `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: ${name}, namespace: twice}\n`;
+    const files = {
+      'live/a.yaml': shop('ConfigMap', 'settings', 'v1'),
+      'live/b/c.yaml': shop('ConfigMap', 'settings', 'v1'),
+      'live/d.yaml': shop('Deployment', 'web', 'apps/v1'),
+      'live/e.yaml': shop('Deployment', 'web', 'apps/v1beta1'),
+    };
+    const made = await team('twice', { files });
+    made.configMap('settings', { a: 'one' });
+    made.configMap('other', { a: 'one' });
+    made.declare({ target: { prune: { mode: 'Always' } } });
+    const refused = await made.reads('GitTarget/live', 'GitPathAccepted', 'False UnsupportedContent');
+    made.configMap('settings', { a: 'two' });
+    await delay(500);
+    const untouched = await made.repository.log('main');
+
+    await made.repository.commitFiles('main', { 'live/b/c.yaml': null, 'live/d.yaml': null });
+    made.ask('GitTarget', 'live');
+    await made.reads('GitTarget/live', 'Ready', 'True Succeeded');
+
+    expect(refused.message).toMatch(/b\/c\.yaml: ConfigMap twice\/settings.* a\.yaml.* and 1 more$/);
+    expect(untouched).toHaveLength(1);
+    expect(await made.repository.showFile('main', 'live/a.yaml')).toContain('a: two');
+  }, 60_000);
+
   it('FC-SEC-2: an entry whose name is not UTF-8 stops its folder alone, until it is gone', async () => {
     const made = await team('misnamed');
     // What no file system of ours writes: git itself puts it there.
