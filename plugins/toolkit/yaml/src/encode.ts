@@ -57,11 +57,21 @@ export function encodeValueAt(
   }, at.style);
 }
 
-/** One value on one line, as brackets hold it. `json`: with quotes around every string. `padding`: inside the brackets. */
-export function encodeInFlow(
-  value: JsonValue,
-  style: { readonly json: boolean; readonly mapPadding: string; readonly listPadding: string },
-): Result<string, YamlProblem> {
+/** How what stands in brackets is written. */
+export interface FlowStyle {
+  /** With quotes around every string. */
+  readonly json: boolean;
+  /** Inside the brackets. */
+  readonly mapPadding: string;
+  readonly listPadding: string;
+  /** No blank behind colons and commas. */
+  readonly isDense?: boolean;
+  /** Every entry on a line of its own, `step` columns further in than what holds it, which stands at `column`. */
+  readonly lines?: { readonly column: number; readonly step: number } | undefined;
+}
+
+/** One value as brackets hold it, on one line unless the style says otherwise. */
+export function encodeInFlow(value: JsonValue, style: FlowStyle): Result<string, YamlProblem> {
   return emitted((emitter) => {
     emitter.flow(value, style, 1);
   }, theStyle);
@@ -189,25 +199,42 @@ class Emitter {
     this.value(value, indent, depth, dashWidth);
   }
 
-  flow(value: JsonValue, style: Parameters<typeof encodeInFlow>[1], depth: number): void {
+  flow(value: JsonValue, style: FlowStyle, depth: number): void {
     checkDepth(depth);
     if (Array.isArray(value)) {
-      this.out += value.length === 0 ? '[' : `[${style.listPadding}`;
-      (value as readonly JsonValue[]).forEach((item, at) => {
-        if (at > 0) this.out += ', ';
+      this.bracketed('[]', value as readonly JsonValue[], style.listPadding, style, depth, (item) => {
         this.flow(item, style, depth + 1);
       });
-      this.out += value.length === 0 ? ']' : `${style.listPadding}]`;
     } else if (isMap(value)) {
-      const keys = sortedKeys(value);
-      this.out += keys.length === 0 ? '{' : `{${style.mapPadding}`;
-      keys.forEach((key, at) => {
-        this.out += `${at > 0 ? ', ' : ''}${flowString(key, style.json)}: `;
+      this.bracketed('{}', sortedKeys(value), style.mapPadding, style, depth, (key) => {
+        this.out += `${flowString(key, style.json)}:${style.isDense === true ? '' : ' '}`;
         this.flow((value as Record<string, JsonValue>)[key] as JsonValue, style, depth + 1);
       });
-      this.out += keys.length === 0 ? '}' : `${style.mapPadding}}`;
     } else if (typeof value === 'string') this.out += flowString(value, style.json);
     else this.out += scalarLines(value, 0, 2).slice(0, -1);
+  }
+
+  private bracketed<T>(
+    brackets: string,
+    entries: readonly T[],
+    padding: string,
+    { isDense, lines }: FlowStyle,
+    depth: number,
+    emit: (entry: T) => void,
+  ): void {
+    if (entries.length === 0) {
+      this.out += brackets;
+      return;
+    }
+    const lineAt = (level: number): string =>
+      lines === undefined ? '' : `\n${' '.repeat(lines.column + lines.step * level)}`;
+    const gap = lines !== undefined ? lineAt(depth) : isDense === true ? '' : ' ';
+    this.out += `${brackets.charAt(0)}${lines === undefined ? padding : lineAt(depth)}`;
+    entries.forEach((entry, at) => {
+      if (at > 0) this.out += `,${gap}`;
+      emit(entry);
+    });
+    this.out += `${lines === undefined ? padding : lineAt(depth - 1)}${brackets.charAt(1)}`;
   }
 }
 

@@ -12,7 +12,7 @@ export {
 export { editDocument, type Edited, type EditOptions, type EditRefusal } from './edit/edit-document.js';
 export { appendDocument, hasOtherContent, removeDocument, replaceDocument } from './edit/file-edits.js';
 export { isSameIntent, rootPlace, type Place } from './edit/intent.js';
-export type { ListKeys } from './edit/pairing.js';
+export { setDocumentValue, type PlaceRefusal } from './edit/set-value.js';
 export { isSameQuantity } from './edit/quantity.js';
 export { deepEqual } from './equality.js';
 export type { IdentityText } from './full-reader.js';

@@ -1,10 +1,16 @@
-import { ok, refuse, type JsonObject, type JsonValue, type Result } from '@gitops-reverser/kernel-api';
+import {
+  ok,
+  refuse,
+  type JsonObject,
+  type JsonValue,
+  type ListMapKeys,
+  type Result,
+} from '@gitops-reverser/kernel-api';
 import { readDocument } from '../documents.js';
 import { encodeYaml } from '../encode.js';
 import { splitDocuments, type SplitText } from '../split.js';
 import { isMap, isSameIntent, rootPlace, type Place } from './intent.js';
 import { lineBreakOf } from './lines.js';
-import type { ListKeys } from './pairing.js';
 import { rewriteWithComments } from './rewrite.js';
 import { spliceDocument } from './splicer.js';
 import { applySplices, OverlappingSplices } from './splices.js';
@@ -17,7 +23,9 @@ export interface EditOptions {
    */
   readonly liveFinalizers?: readonly string[];
   /** Keys of the lists of a custom resource, from its schema. */
-  readonly listKeys?: ListKeys;
+  readonly listKeys?: ListMapKeys;
+  /** Where splices fail the document may be written anew. Absent: it may. */
+  readonly mayRewrite?: boolean;
 }
 
 export interface Edited {
@@ -66,10 +74,12 @@ export function editDocument(
   if (isSameIntent(value, wanted, place))
     return ok({ outcome: 'unchanged', text: file.text, document: file.text.slice(piece.start, piece.end) });
 
-  const source = file.text.slice(piece.start, piece.end);
+  const own = file.text.slice(piece.start, piece.end);
   const before = file.text.slice(0, piece.start);
   const after = file.text.slice(piece.end);
-  const check = new Verifier(source, after === '', piece.bodyStart > piece.start, wanted, place);
+  const check = new Verifier(own, after === '', piece.bodyStart > piece.start, wanted, place);
+  // Edits deal in whole lines; the check takes the last end away again.
+  const source = own.endsWith('\n') ? own : own + lineBreakOf(own);
   const tree = treeOf(source, value);
   const patched = check.accepted(
     tree === undefined ? undefined : splice(source, tree, wanted, place, options.listKeys),
@@ -78,12 +88,16 @@ export function editDocument(
 
   const encoded = encodeYaml(wanted);
   if (!encoded.ok) return refuse({ code: 'unrepresentable-value', message: encoded.error.message });
+  if (options.mayRewrite === false) return notVerified();
   for (const rewritten of rewriteWithComments(source, piece.bodyStart - piece.start, tree, wanted, encoded.value)) {
     const text = check.accepted(rewritten);
     if (text !== undefined) return ok({ outcome: 'rewritten', text: before + text + after, document: text });
   }
-  return refuse({ code: 'edit-not-verified', message: 'no edit of the document reads back as the object' });
+  return notVerified();
 }
+
+const notVerified = (): Result<never, EditRefusal> =>
+  refuse({ code: 'edit-not-verified', message: 'no edit of the document reads back as the object' });
 
 const article = (construct: string): string => (/^[aeiou]/.test(construct) ? `an ${construct}` : `a ${construct}`);
 
@@ -101,7 +115,7 @@ function splice(
   tree: Node,
   wanted: JsonObject,
   place: Place,
-  listKeys: ListKeys | undefined,
+  listKeys: ListMapKeys | undefined,
 ): string | undefined {
   try {
     const splices = spliceDocument(source, tree, wanted, place, listKeys);

@@ -1,18 +1,32 @@
 import { readDocument } from '../documents.js';
-import type { SplitText } from '../split.js';
+import type { DocumentPiece, SplitText } from '../split.js';
 import { lineBreakOf } from './lines.js';
+
+const separatorLine = /^---(?=[ \t\r\n]|$)/m;
+const endMarkerLine = /(?<=^|\n)\.\.\.(?:[ \t][^\n]*)?\r?\n?$/;
 
 /** The file without one document and one separator (chapter 20, 6.6). */
 export function removeDocument({ text, pieces }: SplitText, index: number): string {
   const piece = pieces[index];
   if (piece === undefined) return text;
-  if (index > 0) return text.slice(0, piece.start) + text.slice(piece.end);
-  const marker = /^---(?=[ \t\r\n]|$)/m.exec(text.slice(piece.start, piece.bodyStart));
-  // What stands above a separator of its own is the file's, not the document's.
-  if (marker !== null) return text.slice(0, piece.start + marker.index) + text.slice(piece.end);
+  const rest = text.slice(piece.end);
+  if (index > 0) return text.slice(0, piece.start) + partingEnd(text, pieces, index) + rest;
+  const marker = separatorLine.exec(text.slice(piece.start, piece.bodyStart));
+  // What stands above a separator of its own is the file's, not the document's; what directs its reader is the document's.
+  if (marker !== null) return text.slice(0, piece.start + marker.index).replace(/^%[^\n]*\n/gm, '') + rest;
   const mark = text.startsWith('\ufeff') ? '\ufeff' : '';
   // A separator that says something stays, and leads the file.
-  return mark + text.slice(piece.end).replace(/^---[ \t]*\r?\n/, '');
+  return mark + rest.replace(/^---[ \t]*\r?\n/, '');
+}
+
+/** The end marker of a document that goes, where only it parts the one above from the one below. */
+function partingEnd(text: string, pieces: readonly DocumentPiece[], index: number): string {
+  const below = pieces[index + 1];
+  if (below === undefined) return '';
+  const isParted = !below.hasDirectives && separatorLine.test(text.slice(below.start, below.bodyStart));
+  const textOf = ({ start, end }: DocumentPiece): string => text.slice(start, end);
+  if (isParted || endMarkerLine.test(textOf(pieces[index - 1] as DocumentPiece))) return '';
+  return endMarkerLine.exec(textOf(pieces[index] as DocumentPiece))?.[0] ?? '';
 }
 
 /** The file with one more document at its end. */
@@ -20,7 +34,7 @@ export function appendDocument({ text, pieces, tail }: SplitText, encoded: strin
   const lineBreak = lineBreakOf(text);
   const document = lineBreak === '\n' ? encoded : encoded.replaceAll('\n', lineBreak);
   const rest = text.slice(tail.start);
-  const hasSeparator = /^---(?=[ \t\r\n]|$)/m.test(rest);
+  const hasSeparator = separatorLine.test(rest);
   const whole = text === '' || text.endsWith('\n') || text === '\ufeff' ? text : text + lineBreak;
   const isFirst = pieces.length === 0;
   return isFirst || hasSeparator ? whole + document : `${whole}---${lineBreak}${document}`;

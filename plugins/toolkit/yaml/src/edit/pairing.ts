@@ -1,9 +1,6 @@
-import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
+import type { JsonObject, JsonValue, ListMapKeys } from '@gitops-reverser/kernel-api';
 import { sortedKeys } from '../key-order.js';
 import { isMap, type Place } from './intent.js';
-
-/** Keys of a list by its place in the object, known from a schema (`x-kubernetes-list-map-keys`). */
-export type ListKeys = (path: readonly string[]) => readonly string[] | undefined;
 
 /**
  * For every item of `live` the item of `git` whose text it takes over, or -1 (chapter 20, 6.4): equal ones, then those with one
@@ -13,7 +10,7 @@ export function pairItems(
   git: readonly JsonValue[],
   live: readonly JsonValue[],
   place: Place,
-  listKeys?: ListKeys,
+  listKeys?: ListMapKeys,
 ): readonly number[] {
   const pairs = new Array<number>(live.length).fill(-1);
   const taken = new Array<boolean>(git.length).fill(false);
@@ -92,9 +89,10 @@ function keysOf(
   git: readonly (JsonValue | undefined)[],
   live: readonly (JsonValue | undefined)[],
   place: Place,
-  listKeys: ListKeys | undefined,
+  listKeys: ListMapKeys | undefined,
 ): KeyOf | undefined {
-  const declared = listKeys?.(pathOf(place));
+  const path = listKeys === undefined ? '' : pathOf(place);
+  const declared = listKeys !== undefined && Object.hasOwn(listKeys, path) ? listKeys[path] : undefined;
   const candidates = [
     ...(declared === undefined ? [] : [composite(declared, {})]),
     ...(fixedKeys.get(place.key) ?? []),
@@ -124,8 +122,10 @@ function composite(required: readonly string[], defaults: Readonly<Record<string
   };
 }
 
-function pathOf(place: Place): readonly string[] {
-  return place.above === undefined ? [] : [...pathOf(place.above), place.key];
+/** As {@link ListMapKeys} names it. */
+function pathOf({ key, above }: Place): string {
+  const path = above === undefined ? '' : pathOf(above);
+  return path === '' ? key : `${path}/${key}`;
 }
 
 /** Equal for equal values, whatever the order of their keys. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
+import type { JsonObject, JsonValue, ListMapKeys } from '@gitops-reverser/kernel-api';
 import {
   encodeInFlow,
   encodeKey,
@@ -9,11 +9,11 @@ import {
   type BlockStyle,
 } from '../encode.js';
 import { sortedKeys } from '../key-order.js';
-import { FlowContainer } from './flow-container.js';
+import { FlowContainer, flowDialectOf, type FlowDialect } from './flow-container.js';
 import { isAsAbsent, isEmptyMetadata, isMap, isSameIntent, placeBelow, type Place } from './intent.js';
 import { contentEnd, footEnd, headStart, lineBreakOf, lineEnd, lineStart } from './lines.js';
 import { literalBody } from './literal-body.js';
-import { longestRising, pairItems, type ListKeys } from './pairing.js';
+import { longestRising, pairItems } from './pairing.js';
 import { applySplices, type Splice } from './splices.js';
 import { styleOf, styleWithin } from './style.js';
 import type { BlockScalarNode, Item, ListNode, MapNode, Node, Pair, ScalarNode } from './tree.js';
@@ -31,7 +31,7 @@ type Slot =
       readonly column: number;
       readonly style: BlockStyle;
     }
-  | { readonly in: 'flow'; readonly at: number; readonly container: FlowContainer };
+  | { readonly in: 'flow'; readonly at: number; readonly container: FlowContainer; readonly hasColon: boolean };
 
 /** What is to be changed in the text of one document so that it means `desired`. */
 export function spliceDocument(
@@ -39,12 +39,12 @@ export function spliceDocument(
   root: Node,
   desired: JsonObject,
   place: Place,
-  listKeys: ListKeys | undefined,
+  listKeys: ListMapKeys | undefined,
 ): readonly Splice[] | undefined {
   if (root.kind !== 'map') return undefined;
   const splices: Splice[] = [];
   try {
-    new Splicer(text, root, listKeys).map(root, desired, place, 1, splices);
+    new Splicer(text, root, listKeys).map(undefined, root, desired, place, 1, splices);
     return splices;
   } catch (error) {
     if (error instanceof Unspliceable) return undefined;
@@ -56,12 +56,14 @@ class Splicer {
   private readonly text: string;
   private readonly lineBreak: string;
   private readonly style: BlockStyle;
-  private readonly listKeys: ListKeys | undefined;
+  private readonly dialect: FlowDialect;
+  private readonly listKeys: ListMapKeys | undefined;
 
-  constructor(text: string, root: Node, listKeys: ListKeys | undefined) {
+  constructor(text: string, root: Node, listKeys: ListMapKeys | undefined) {
     this.text = text;
     this.lineBreak = lineBreakOf(text);
     this.style = styleOf(root);
+    this.dialect = flowDialectOf(root);
     this.listKeys = listKeys;
   }
 
@@ -75,9 +77,9 @@ class Splicer {
   ): void {
     const mark = out.length;
     try {
-      if (node?.kind === 'map' && isMap(desired)) return this.map(node, desired, place, depth, out);
+      if (node?.kind === 'map' && isMap(desired)) return this.map(slot, node, desired, place, depth, out);
       if (node?.kind === 'list' && Array.isArray(desired))
-        return this.list(node, desired as readonly JsonValue[], place, depth, out);
+        return this.list(slot, node, desired as readonly JsonValue[], place, depth, out);
       if (node?.kind === 'scalar' && (typeof desired !== 'object' || desired === null))
         return this.scalar(slot, node, desired, out);
       if (node?.kind === 'block' && typeof desired === 'string') return this.literal(slot, node, desired, out);
@@ -88,25 +90,24 @@ class Splicer {
     this.whole(slot, node, desired, depth, out);
   }
 
-  map(node: MapNode, desired: JsonObject, place: Place, depth: number, out: Splice[]): void {
+  map(slot: Slot | undefined, node: MapNode, desired: JsonObject, place: Place, depth: number, out: Splice[]): void {
     const { pairs } = node;
     const added = sortedKeys(desired).filter(
       (key) => !Object.hasOwn(node.value, key) && !isEmptyMetadata(desired[key], key, place),
     );
     const isKept = pairs.map(({ key }) => Object.hasOwn(desired, key) || isAsAbsent(node.value[key], key, place));
-    if (!isKept.includes(true)) throw unspliceable;
-    const container = node.isFlow ? new FlowContainer(this.text, node) : undefined;
+    const container = this.containerOf(node);
     const style = styleWithin(node, this.style);
-    const edit = ({ key, slot: at, value }: Pair, into: Splice[]): void => {
+    const edit = ({ key, slot: at, isExplicit, hasColon, value }: Pair, into: Splice[]): void => {
       if (!Object.hasOwn(desired, key)) return;
       const below = placeBelow(place, key);
       const wanted = desired[key] as JsonValue;
       if (isSameIntent(node.value[key], wanted, below)) return;
-      const slot: Slot =
+      const own: Slot =
         container === undefined
-          ? { in: 'block', of: 'key', at, column: node.column, style }
-          : { in: 'flow', at, container };
-      this.value(slot, value, wanted, below, depth + 1, into);
+          ? { in: 'block', of: isExplicit ? 'item' : 'key', at, column: node.column, style }
+          : { in: 'flow', at, container, hasColon };
+      this.value(own, value, wanted, below, depth + 1, into);
     };
     if (container !== undefined) {
       if (added.length === 0 && !isKept.includes(false)) return pairs.forEach((pair) => edit(pair, out));
@@ -116,6 +117,10 @@ class Splicer {
       const texts = added.map((key) => ({ text: container.pairText(key, desired[key] as JsonValue) ?? fail() }));
       out.push(container.rebuilt([...kept, ...texts]) ?? fail());
       return;
+    }
+    if (!isKept.includes(true)) {
+      if (pairs[0] === undefined || !this.isFirstOnLine(pairs[0].keyStart)) throw unspliceable;
+      if (added.length === 0) this.empty(slot, node, '{}', out);
     }
     pairs.forEach((pair, at) => {
       if (isKept[at] === true) edit(pair, out);
@@ -168,21 +173,35 @@ class Splicer {
     }
   }
 
-  private list(node: ListNode, desired: readonly JsonValue[], place: Place, depth: number, out: Splice[]): void {
+  private list(
+    slot: Slot,
+    node: ListNode,
+    desired: readonly JsonValue[],
+    place: Place,
+    depth: number,
+    out: Splice[],
+  ): void {
     const { items } = node;
     const pairs = pairItems(node.value, desired, place, this.listKeys);
+    const container = this.containerOf(node);
+    if (desired.length === 0 && container === undefined) {
+      this.empty(slot, node, '[]', out);
+      items.forEach((_, at) => {
+        this.removeItem(node, at, out);
+      });
+      return;
+    }
     if (!pairs.some((at) => at !== -1)) throw unspliceable;
-    const container = node.isFlow ? new FlowContainer(this.text, node) : undefined;
     const style = styleWithin(node, this.style);
     const edit = (gitAt: number, liveAt: number, into: Splice[]): void => {
       const wanted = desired[liveAt] as JsonValue;
       const { slot: at, value } = items[gitAt] as Item;
       if (isSameIntent(node.value[gitAt], wanted, place)) return;
-      const slot: Slot =
+      const own: Slot =
         container === undefined
           ? { in: 'block', of: 'item', at, column: node.column, style }
-          : { in: 'flow', at, container };
-      this.value(slot, value, wanted, place, depth + 1, into);
+          : { in: 'flow', at, container, hasColon: true };
+      this.value(own, value, wanted, place, depth + 1, into);
     };
     const isInPlace = pairs.length === items.length && pairs.every((gitAt, liveAt) => gitAt === liveAt);
     if (isInPlace) return pairs.forEach((gitAt, liveAt) => edit(gitAt, liveAt, out));
@@ -216,9 +235,7 @@ class Splicer {
     // Behind another dash there is no line of its own to insert before.
     if (!this.isFirstOnLine(first.start) && (!staying.has(0) || pairs[0] !== 0)) throw unspliceable;
     items.forEach((_, gitAt) => {
-      if (staying.has(gitAt)) return;
-      const before = gitAt === 0 ? 0 : this.itemEnd(node, gitAt - 1);
-      this.remove(this.itemStart(node, gitAt), this.itemEnd(node, gitAt), before, out);
+      if (!staying.has(gitAt)) this.removeItem(node, gitAt, out);
     });
     let at = this.itemStart(node, 0);
     pairs.forEach((gitAt, liveAt) => {
@@ -232,9 +249,23 @@ class Splicer {
         const own: Splice[] = [];
         edit(gitAt, liveAt, own);
         const moved = applySplices(this.text, own, this.itemStart(node, gitAt), this.itemEnd(node, gitAt));
-        this.insert(at, moved.endsWith('\n') ? moved : `${moved}${this.lineBreak}`, out, true);
+        this.insert(at, moved, out, true);
       }
     });
+  }
+
+  private containerOf(node: MapNode | ListNode): FlowContainer | undefined {
+    return node.isFlow ? new FlowContainer(this.text, node, this.dialect, this.lineBreak) : undefined;
+  }
+
+  /** Writes `{}` or `[]` where a collection hung whose entries stand on lines of their own and all go. */
+  private empty(slot: Slot | undefined, node: MapNode | ListNode, text: string, out: Splice[]): void {
+    if (slot?.in !== 'block' || node.start < lineEnd(this.text, slot.at)) throw unspliceable;
+    out.push({ start: slot.at, end: slot.at, text: ` ${text}` });
+  }
+
+  private removeItem(node: ListNode, at: number, out: Splice[]): void {
+    this.remove(this.itemStart(node, at), this.itemEnd(node, at), at === 0 ? 0 : this.itemEnd(node, at - 1), out);
   }
 
   private scalar(slot: Slot, node: ScalarNode, desired: JsonValue, out: Splice[]): void {
@@ -246,7 +277,9 @@ class Splicer {
         out.push({ start: node.start, end: node.end, text });
         return;
       }
-      if (!inFlow && desired.includes('\n')) throw unspliceable;
+      // A comment above a value on a line of its own leaves no place for the header of a block.
+      const isBelowComment = this.text.slice(slot.at, node.start).includes('#');
+      if (!inFlow && desired.includes('\n') && !isBelowComment) throw unspliceable;
     }
     const encoded = encodeInFlow(desired, { json: inFlow && slot.container.isJson, mapPadding: '', listPadding: '' });
     if (!encoded.ok) throw unspliceable;
@@ -256,27 +289,28 @@ class Splicer {
 
   /** A literal block stays one, and keeps the bytes of the lines that stay. */
   private literal(slot: Slot, node: BlockScalarNode, desired: string, out: Splice[]): void {
-    if (slot.in === 'flow' || node.style !== 'literal' || node.column === undefined) throw unspliceable;
-    if (desired === '' || !isLiteralSafe(desired)) throw unspliceable;
+    if (slot.in === 'flow' || node.style !== 'literal') throw unspliceable;
+    const column = node.indicator === undefined ? node.column : slot.column + node.indicator;
+    if (column === undefined || desired === '' || !isLiteralSafe(desired)) throw unspliceable;
     const { needsIndent, chomp } = literalIndicators(desired);
-    const width = node.column - slot.column;
+    const width = column - slot.column;
     if (needsIndent && (width < 1 || width > 9)) throw unspliceable;
-    const header = `|${needsIndent ? width : ''}${chomp}`;
+    const header = `|${needsIndent || node.indicator !== undefined ? width : ''}${chomp}`;
     if (header !== this.text.slice(node.headerStart, node.headerEnd))
       out.push({ start: node.headerStart, end: node.headerEnd, text: header });
     const end = chomp === '+' ? node.blankEnd : node.end;
-    const body = literalBody(this.text, { start: node.bodyStart, end, column: node.column }, desired, this.lineBreak);
-    if (body === undefined) return;
-    if (body.start === body.end && body.start === this.text.length) this.insert(body.start, body.text, out, true);
-    else out.push(body);
+    const body = literalBody(this.text, { start: node.bodyStart, end, column }, desired, this.lineBreak);
+    if (body !== undefined) out.push(body);
   }
 
   /** Writes all of a value anew; a comment on the line of its key stays there. */
   private whole(slot: Slot, node: Node | undefined, desired: JsonValue, depth: number, out: Splice[]): void {
     if (slot.in === 'flow') {
       const text = slot.container.valueText(desired) ?? fail();
-      if (node === undefined) out.push({ start: slot.at, end: slot.at, text: ` ${text}` });
-      else out.push({ start: node.start, end: node.end, text });
+      if (node === undefined) {
+        const end = slot.at + (/^[ \t]*(?=[,\]}])/.exec(this.text.slice(slot.at))?.[0].length ?? 0);
+        out.push({ start: slot.at, end, text: `${slot.hasColon ? '' : ':'} ${text}` });
+      } else out.push({ start: node.start, end: node.end, text });
       return;
     }
     const encoded = encodeValueAt(desired, { of: slot.of, column: slot.column, depth, style: slot.style });
@@ -309,11 +343,20 @@ class Splicer {
       lines(lineEnd(this.text, end));
     } else {
       const isLiteral = /^ *\|/.test(first);
-      const start = isLiteral ? slotLineEnd : lineStart(this.text, node.start);
-      replace(slot.at, slot.at, first);
+      const start = isLiteral ? slotLineEnd : this.startBelow(node, slotLineEnd);
+      // What stands behind a value on a line of its own moves up behind the colon, if nothing is there.
+      const comment = isInline ? this.text.slice(node.end, contentEnd(this.text, node.end)).trim() : '';
+      const isFree = !/\S/.test(this.text.slice(slot.at, slotLineEnd));
+      replace(slot.at, slot.at, comment.startsWith('#') && isFree ? `${first} ${comment}` : first);
       lines(start);
       replace(start, this.nodeEnd(node), '');
     }
+  }
+
+  /** Where a value begins that stands below its key, the comments of its first entry included. */
+  private startBelow(node: Node, floor: number): number {
+    const start = lineStart(this.text, node.start);
+    return node.kind === 'map' || node.kind === 'list' ? headStart(this.text, start, node.column, floor) : start;
   }
 
   private isFirstOnLine(at: number): boolean {
@@ -350,12 +393,10 @@ class Splicer {
     out.push({ start, end: isKept ? end + blankLines(this.text, end) : end, text: '' });
   }
 
-  /** Puts whole lines before the line at `at`, or behind a last line that does not end. */
+  /** Puts whole lines before the line at `at`. */
   private insert(at: number, lines: string, out: Splice[], hasLineBreaks = false): void {
     const text = hasLineBreaks ? lines : this.withLineBreaks(lines);
-    const isOpenEnd = at === this.text.length && at > 0 && !this.text.endsWith('\n');
-    const open = isOpenEnd ? this.lineBreak + text.slice(0, text.length - this.lineBreak.length) : text;
-    out.push({ start: at, end: at, text: open });
+    out.push({ start: at, end: at, text });
     // Blank lines below would become part of a text that keeps its own.
     const blank = /\n\r?\n$/.test(text) ? blankLines(this.text, at) : 0;
     if (blank > 0) out.push({ start: at, end: at + blank, text: '' });

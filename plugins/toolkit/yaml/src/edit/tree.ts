@@ -27,17 +27,22 @@ export interface BlockScalarNode extends Placed {
   readonly bodyStart: number;
   /** Behind the blank lines that may follow the content. */
   readonly blankEnd: number;
-  /** Column of the content; undefined when there is none. */
+  /** Column of the content, as its first line shows it; undefined when there is none. */
   readonly column: number | undefined;
-  readonly hasIndicator: boolean;
+  /** The indentation its header names: columns from what holds the block. */
+  readonly indicator: number | undefined;
   readonly value: string;
 }
 export interface Pair {
   readonly key: string;
+  /** The `?` of an explicit key. */
   readonly keyStart: number;
   readonly isKeyQuoted: boolean;
-  /** Behind the colon. */
+  /** `? key` with its colon on a line below: the value hangs from that colon as an item does from its dash. */
+  readonly isExplicit: boolean;
+  /** Behind the colon; in brackets behind a key that has none. */
   readonly slot: number;
+  readonly hasColon: boolean;
   readonly value: Node | undefined;
 }
 export interface MapNode extends Placed {
@@ -61,7 +66,7 @@ export interface ListNode extends Placed {
   readonly items: readonly Item[];
   readonly value: readonly JsonValue[];
 }
-/** Legal, and too rare to be edited in parts: an explicit key, a tag on a collection, a pair within a list. */
+/** Legal, and too rare to be edited in parts: an explicit key without a colon, a pair within a list in brackets. */
 export interface OpaqueNode extends Placed {
   readonly kind: 'opaque';
   readonly isFlow: boolean;
@@ -110,7 +115,7 @@ class TreeReader {
       case 'block-map':
       case 'block-seq':
       case 'flow-collection': {
-        const node = isTagged ? undefined : this.collection(token, value);
+        const node = this.collection(token, start, value);
         const isFlow = token.type === 'flow-collection';
         return node ?? { kind: 'opaque', isFlow, start, end: this.tokenEnd(token), value };
       }
@@ -121,19 +126,21 @@ class TreeReader {
 
   private collection(
     token: CST.BlockMap | CST.BlockSequence | CST.FlowCollection,
+    start: number,
     value: JsonValue,
   ): MapNode | ListNode | undefined {
-    if (token.type === 'block-seq') return this.list(token, token.items, false, value);
-    if (token.type === 'block-map') return this.map(token, token.items, false, value);
+    const placed = { start, end: this.tokenEnd(token) };
+    if (token.type === 'block-seq') return this.list(placed, token.items, false, value);
+    if (token.type === 'block-map') return this.map(placed, token.items, false, value);
     // A trailing comma makes an item of nothing.
     const items = token.items.filter(
       (item) => item.key !== undefined || item.value !== undefined || item.sep !== undefined,
     );
-    return token.start.source === '[' ? this.list(token, items, true, value) : this.map(token, items, true, value);
+    return token.start.source === '[' ? this.list(placed, items, true, value) : this.map(placed, items, true, value);
   }
 
   private map(
-    token: CST.BlockMap | CST.FlowCollection,
+    { start: nodeStart, end }: Placed,
     items: FlowItems,
     isFlow: boolean,
     value: JsonValue,
@@ -145,26 +152,27 @@ class TreeReader {
       // Comments behind the last pair.
       if (key === undefined && sep === undefined && below === undefined) continue;
       const colon = sep?.find(({ type }) => type === 'map-value-ind');
-      const isExplicit = start.some(({ type }) => type === 'explicit-key-ind' || type === 'tag');
-      if (isExplicit || colon === undefined || !CST.isScalar(key) || key.type === 'block-scalar') return undefined;
+      const mark = start.find(({ type }) => type === 'explicit-key-ind' || type === 'tag');
+      if ((colon === undefined && !isFlow) || !CST.isScalar(key)) return undefined;
       const name = keyText(key);
       if (!Object.hasOwn(fields, name)) throw new TreeMismatch('key');
       pairs.push({
         key: name,
-        keyStart: key.offset,
+        keyStart: mark?.offset ?? key.offset,
         isKeyQuoted: key.type === 'double-quoted-scalar',
-        slot: colon.offset + 1,
+        isExplicit: mark?.type === 'explicit-key-ind',
+        slot: colon === undefined ? this.tokenEnd(key) : colon.offset + 1,
+        hasColon: colon !== undefined,
         value: below === undefined ? this.absent(sep ?? []) : this.node(below, sep ?? [], fields[name] as JsonValue),
       });
     }
     if (pairs.length !== Object.keys(fields).length) throw new TreeMismatch('keys');
-    const { start, end } = { start: token.offset, end: this.tokenEnd(token) };
-    const column = columnOf(this.source, pairs[0]?.keyStart ?? start);
-    return { kind: 'map', isFlow, column, pairs, start, end, value: fields };
+    const column = columnOf(this.source, pairs[0]?.keyStart ?? nodeStart);
+    return { kind: 'map', isFlow, column, pairs, start: nodeStart, end, value: fields };
   }
 
   private list(
-    token: CST.BlockSequence | CST.FlowCollection,
+    { start: nodeStart, end }: Placed,
     items: FlowItems,
     isFlow: boolean,
     value: JsonValue,
@@ -173,20 +181,30 @@ class TreeReader {
     const found: Item[] = [];
     const values = value as readonly JsonValue[];
     for (const { start, key, sep, value: below } of items) {
-      if (key !== undefined || sep !== undefined) return undefined;
       const dash = start.find(({ type }) => type === 'seq-item-ind');
-      if (!isFlow && dash === undefined) continue;
+      if (!isFlow && dash === undefined && key === undefined) continue;
       const itemValue = values[found.length];
       if (itemValue === undefined) throw new TreeMismatch('item');
+      if (key !== undefined || sep !== undefined) {
+        const pair = this.pairWithin({ start, key, sep, value: below } as CST.CollectionItem, itemValue);
+        found.push({ start: pair.start, slot: pair.start, value: pair });
+        continue;
+      }
       const node = below === undefined ? this.absent(start) : this.node(below, start, itemValue);
       const itemStart = dash?.offset ?? node?.start;
       if (itemStart === undefined) return undefined;
       found.push({ start: itemStart, slot: dash === undefined ? itemStart : dash.offset + 1, value: node });
     }
     if (found.length !== values.length) throw new TreeMismatch('items');
-    const { start, end } = { start: token.offset, end: this.tokenEnd(token) };
-    const column = columnOf(this.source, found[0]?.start ?? start);
-    return { kind: 'list', isFlow, column, items: found, start, end, value: values };
+    const column = columnOf(this.source, found[0]?.start ?? nodeStart);
+    return { kind: 'list', isFlow, column, items: found, start: nodeStart, end, value: values };
+  }
+
+  /** `[key: value]`, a map without brackets of its own. */
+  private pairWithin(item: CST.CollectionItem, value: JsonValue): OpaqueNode {
+    const solid = [...item.start, ...(item.sep ?? [])].filter(({ type }) => !isFiller(type) && type !== 'comma');
+    const start = Math.min(...solid.map(({ offset }) => offset), item.key?.offset ?? Infinity);
+    return { kind: 'opaque', isFlow: true, start, end: this.itemsEnd([item]), value };
   }
 
   /** A tag without a value is one. */
@@ -206,14 +224,14 @@ class TreeReader {
     const blankEnd = tokenEnd + blanks;
     const headerEnd = header.offset + header.source.length;
     const style = header.source.startsWith('>') ? 'folded' : 'literal';
-    const hasIndicator = /[0-9]/.test(header.source);
+    const indicator = /[1-9]/.exec(header.source)?.[0];
     const first = /^(?:[ ]*\r?\n)*([ ]*)[^ \r\n]/.exec(token.source);
     const column = first?.[1]?.length;
     const isKept = header.source.includes('+');
     const end = isKept ? blankEnd : bodyStart + withoutBlankEnd(token.source, column ?? 0);
     return {
       ...{ kind: 'block', start, end, style, isTagged, headerStart: header.offset, headerEnd, bodyStart, blankEnd },
-      ...{ column: hasIndicator ? undefined : column, hasIndicator, value },
+      ...{ column, indicator: indicator === undefined ? undefined : Number(indicator), value },
     };
   }
 
@@ -243,15 +261,15 @@ class TreeReader {
   private itemsEnd(items: readonly CST.CollectionItem[]): number {
     for (const { start, key, sep, value } of [...items].reverse()) {
       if (value !== undefined) return this.tokenEnd(value);
-      const solid = [...start, ...(sep ?? [])].filter(
-        ({ type }) => type !== 'space' && type !== 'comment' && type !== 'newline',
-      );
+      const solid = [...start, ...(sep ?? [])].filter(({ type }) => !isFiller(type));
       const last = solid.at(-1);
       if (last !== undefined) return Math.max(last.offset + last.source.length, key ? this.tokenEnd(key) : 0);
     }
     throw new TreeMismatch('empty collection');
   }
 }
+
+const isFiller = (type: string): boolean => type === 'space' || type === 'comment' || type === 'newline';
 
 /** Length of the body without the lines at its end that hold nothing. */
 function withoutBlankEnd(body: string, column: number): number {
