@@ -104,7 +104,10 @@ export type PlanStep =
       readonly placement?: StepPlacement;
     }
   | { readonly kind: 'drop-document'; readonly path: string; readonly ref: ObjectRef }
-  /** `pointer` is in the file's own terms: a YAML path, an `.env` key, or empty for the whole file. */
+  /**
+   * `pointer` is in the file's own terms: an `.env` key, empty for the whole file, or in YAML a JSON pointer, before it
+   * `Kind.group/namespace/name#` where the file holds several documents. What is not there is a skip.
+   */
   | { readonly kind: 'set-value'; readonly path: string; readonly pointer: string; readonly value: unknown };
 
 export type Recognition =

@@ -1,14 +1,16 @@
 import {
+  echoOf,
   ok,
   refuse,
   type JsonObject,
   type JsonValue,
+  type KubeObject,
   type ObjectRef,
   type Refusal,
   type Result,
 } from '@gitops-reverser/kernel-api';
 import { parseApiVersion } from '@gitops-reverser/toolkit-manifests';
-import { openText, readDocument, type SplitText } from '@gitops-reverser/toolkit-yaml';
+import { openText, readDocument, type Edited, type EditOptions, type SplitText } from '@gitops-reverser/toolkit-yaml';
 
 export type Identity = Pick<ObjectRef, 'group' | 'kind' | 'namespace' | 'name'>;
 
@@ -20,6 +22,22 @@ export function openFile(path: string, bytes: Uint8Array): Result<SplitText, Ref
 
 export function unreadable(path: string, what: string): Refusal {
   return { code: 'invalid-yaml', path, message: `${path}: ${what}; repair or remove the file` };
+}
+
+/** What is known of the object besides what it holds. */
+export function editOptions(object: KubeObject): EditOptions {
+  const { finalizers, listKeys } = echoOf(object) ?? {};
+  return {
+    ...(finalizers === undefined ? {} : { liveFinalizers: finalizers }),
+    ...(listKeys === undefined ? {} : { listKeys }),
+  };
+}
+
+/** The bytes of the file with one document edited. */
+export function withDocument(file: SplitText, index: number, before: Uint8Array, edited: Edited): Uint8Array {
+  if (edited.outcome === 'unchanged') return before;
+  const { byteStart = 0, byteEnd = before.length } = file.pieces[index] ?? {};
+  return Buffer.concat([before.subarray(0, byteStart), Buffer.from(edited.document), before.subarray(byteEnd)]);
 }
 
 export interface Found {

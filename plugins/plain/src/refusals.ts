@@ -29,7 +29,8 @@ export const reasons = {
   mixed_sensitivity_new_file: 'A sensitive and a plain object would share a file; change the template.',
   multi_document_target: 'The file to append to holds something other than editable manifests.',
   unclassified: 'The object cannot be placed; the message says why.',
-  StepNotAccepted: 'A layout planned a step for another writer; load the plugin that knows it.',
+  'missing-document': 'A value was to be set in a document that is not there; nothing is made for it.',
+  'no-such-value': 'A value was to be set at a place its document does not have; the message names it.',
 } as const;
 
 type Titled = Pick<ObjectRef, 'kind' | 'namespace' | 'name'>;
@@ -92,6 +93,12 @@ export function notEdited(ref: ObjectRef, path: string, index: number, { code, m
     case 'unrepresentable-value':
       return unrepresentable(ref, path, message);
   }
+}
+
+/** A single value stays unset, visibly; others go on. */
+export function valueNotSet(code: keyof typeof reasons, path: string, pointer: string, found: string): Refusal {
+  const message = `${path}: expected a value that can be set at ${JSON.stringify(pointer)}, found that ${found}; it stays as it is`;
+  return { code, path, message, skip: true };
 }
 
 export function severalNamespaces(namespaces: readonly string[], ref?: ObjectRef): Refusal {

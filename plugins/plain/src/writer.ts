@@ -1,13 +1,4 @@
-import {
-  echoOf,
-  ok,
-  refuse,
-  ReverserError,
-  type PlanStep,
-  type Refusal,
-  type Result,
-  type Writer,
-} from '@gitops-reverser/kernel-api';
+import { ok, refuse, type PlanStep, type Refusal, type Result, type Writer } from '@gitops-reverser/kernel-api';
 import type { FolderCache } from '@gitops-reverser/toolkit-manifests';
 import {
   appendDocument,
@@ -16,8 +7,9 @@ import {
   hasOtherContent,
   removeDocument,
 } from '@gitops-reverser/toolkit-yaml';
-import { checkReadable, findDocument, isEncrypted, openFile } from './documents.js';
+import { checkReadable, editOptions, findDocument, isEncrypted, openFile, withDocument } from './documents.js';
 import { missingSopsKey, nonEditable, notEdited, plaintextOntoEncrypted, unrepresentable } from './refusals.js';
+import { isValueStep, setValue } from './set-value.js';
 
 type Rendered = Result<Uint8Array | 'delete-file', Refusal>;
 type Put = Extract<PlanStep, { readonly kind: 'put-document' }>;
@@ -27,7 +19,16 @@ type Drop = Extract<PlanStep, { readonly kind: 'drop-document' }>;
 export function createPlainWriter(cache: FolderCache): Writer {
   return {
     encrypts: false,
-    accepts: (step) => (step.kind === 'put-document' && !step.sensitive) || step.kind === 'drop-document',
+    accepts: (step) => {
+      switch (step.kind) {
+        case 'put-document':
+          return !step.sensitive;
+        case 'drop-document':
+          return true;
+        case 'set-value':
+          return isValueStep(step);
+      }
+    },
     async render(step, before) {
       switch (step.kind) {
         case 'put-document':
@@ -35,11 +36,7 @@ export function createPlainWriter(cache: FolderCache): Writer {
         case 'drop-document':
           return drop(step, before);
         case 'set-value':
-          throw new ReverserError({
-            reason: 'StepNotAccepted',
-            retry: 'never',
-            message: `${step.path}: the plain writer sets no single values`,
-          });
+          return setValue(step, before);
       }
     },
   };
@@ -72,14 +69,9 @@ function put(step: Put, before: Uint8Array | undefined, cache: FolderCache): Ren
   if (!found.isEditable) return refuse(nonEditable(ref, path, found.index));
   // One encryption covers all documents of a file.
   if (isEncrypted(file)) return refuse(notEdited(ref, path, found.index, { code: 'encrypted', message: '' }));
-  const liveFinalizers = echoOf(object)?.finalizers;
-  const edited = editDocument(file, found.index, object, liveFinalizers === undefined ? {} : { liveFinalizers });
+  const edited = editDocument(file, found.index, object, editOptions(object));
   if (!edited.ok) return refuse(notEdited(ref, path, found.index, edited.error));
-  if (edited.value.outcome === 'unchanged') return ok(before);
-  const { byteStart = 0, byteEnd = before.length } = file.pieces[found.index] ?? {};
-  return ok(
-    Buffer.concat([before.subarray(0, byteStart), Buffer.from(edited.value.document), before.subarray(byteEnd)]),
-  );
+  return ok(withDocument(file, found.index, before, edited.value));
 }
 
 function encoded({ object, ref, path }: Put, place: (text: string) => string): Rendered {
