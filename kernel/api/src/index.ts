@@ -10,6 +10,7 @@ export * from './points.js';
 export * from './ports.js';
 export * from './redaction.js';
 export * from './refusal.js';
+export * from './refusal-meaning.js';
 export * from './result.js';
 export * from './runtime.js';
 export * from './scopes.js';

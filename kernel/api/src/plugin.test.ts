@@ -44,6 +44,21 @@ describe('definePlugin', () => {
     });
   });
 
+  it('tells refusals in detail, and as reasons like any other', () => {
+    const meaning = { level: 'object', cause: 'Because of this', remedy: 'do that' } as const;
+    const { reasons, refusals } = definePlugin(
+      {
+        ...{ id: 'sample', kernelApi: '^1.0', options: {} },
+        reasons: { Why: 'it is so; wait' },
+        refusals: { 'no-way': meaning },
+      },
+      () => undefined,
+    );
+
+    expect(reasons).toEqual({ Why: 'it is so; wait', 'no-way': 'Because of this; do that' });
+    expect(refusals).toEqual({ 'no-way': meaning });
+  });
+
   it('declares the same however often it is asked', () => {
     let runs = 0;
     const plugin = definePlugin({ id: 'sample', kernelApi: '^1.0', options: {} }, (on) => {

@@ -1,5 +1,6 @@
 import type { OptionsOf, OptionsSchema } from './options.js';
 import type { PointName, Points } from './points.js';
+import { reasonsFrom, type RefusalMeaning } from './refusal-meaning.js';
 import type { Bookkeeping } from './strip-rules.js';
 import type { Given, Needs } from './tokens.js';
 
@@ -43,6 +44,8 @@ export interface PluginHeader<S extends OptionsSchema> {
   readonly options: S;
   /** Every code its refusals and errors carry, with the cause and the remedy. */
   readonly reasons?: Readonly<Record<string, string>>;
+  /** What its layouts and writers may refuse, in more detail than `reasons`, which these join. */
+  readonly refusals?: Readonly<Record<string, RefusalMeaning>>;
 }
 
 /** A contribution as the kernel sees it, types erased. */
@@ -65,6 +68,7 @@ export interface Plugin {
   readonly kernelApi: string;
   readonly options: OptionsSchema;
   readonly reasons: Readonly<Record<string, string>>;
+  readonly refusals: Readonly<Record<string, RefusalMeaning>>;
   /** Runs the declaration. Pure: it may be run any number of times. */
   contributions(): readonly AnyContribution[];
 }
@@ -79,7 +83,8 @@ export function definePlugin<const S extends OptionsSchema>(
     id: header.id,
     kernelApi: header.kernelApi,
     options: header.options,
-    reasons: header.reasons ?? {},
+    reasons: { ...header.reasons, ...reasonsFrom(header.refusals ?? {}) },
+    refusals: header.refusals ?? {},
     contributions() {
       const found: AnyContribution[] = [];
       const add = (point: PointName) => (contribution: Contribution<PointName, OptionsOf<S>, Needs<'target'>>) => {
