@@ -26,8 +26,10 @@ export function judgeCandidate(gate: Gate, path: string, isRoot: boolean): Judge
   const outside = outsideOf(build, path);
   const readScope = outermost(outside);
   const reasons = features.length > 0 ? [structuralReason(features)] : reasonsOf(judgement);
-  const identities =
-    build?.objects.map(({ identity }) => identity) ?? judgement.documents.map(({ identity }) => identity);
+  const objects = build?.objects ?? judgement.documents;
+  // What is refused is not rendered: of its objects those are told that stand in files.
+  const told = features.length === 0 ? objects : objects.filter((each) => !('isGenerated' in each && each.isGenerated));
+  const identities = told.map(({ identity }) => identity);
   const namespaces = new Set(identities.flatMap(({ namespace }) => namespace ?? []));
   const [namespace] = namespaces;
   return {

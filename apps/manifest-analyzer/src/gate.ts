@@ -49,7 +49,7 @@ export class Gate {
   judge(path: string): Judgement {
     const folder = this.repository.folder(path);
     const contents = readFolder(folder, this.cache);
-    const plain = judgePlainFolder(folder, contents);
+    const plain = judgePlainFolder(folder, contents, this.cache);
     if (contents.kustomizations.length > 0) {
       const kustomize = readKustomizeFolder(this.tree, path, contents, plain.retained);
       const { issues, retained, documents, builds } = kustomize;

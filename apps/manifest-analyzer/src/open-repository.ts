@@ -94,7 +94,7 @@ export async function openSource(source: Source, options: ScanOptions): Promise<
 
 function mayBeRead(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  return /\.ya?ml$/.test(name) || isKustomizationPath(path) || name === ignoreFileName;
+  return /\.ya?ml$/.test(name) || isKustomizationPath(path) || name === ignoreFileName || name === 'README.md';
 }
 
 function inputsOf(path: string, bytes: Uint8Array): readonly string[] {

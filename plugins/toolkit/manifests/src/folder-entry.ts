@@ -43,8 +43,7 @@ export function inspectEntry(
   const role = roleOf(path, mode, rules);
   const entry = { path, oid, mode, role, documents: none };
   if (role === 'manifest') return inspectManifest(entry, read(file));
-  const problem =
-    role === 'kustomization' || role === 'sops-config' ? judgeArtifact(path, read(file)) : describeForeign(path, role);
+  const problem = isArtifact(role) ? judgeArtifact(path, role, read(file)) : describeForeign(path, role);
   return problem === undefined ? entry : { ...entry, issue: problem };
 }
 
@@ -60,7 +59,12 @@ function inspectManifest(entry: FolderEntry, file: ManifestFile): FolderEntry {
   return problem === undefined ? { ...entry, file, documents } : { ...entry, file, documents, issue: problem };
 }
 
-function judgeArtifact(path: string, file: ManifestFile): Issue | undefined {
+const isArtifact = (role: EntryRole): boolean =>
+  role === 'kustomization' || role === 'sops-config' || role === 'readme';
+
+function judgeArtifact(path: string, role: EntryRole, file: ManifestFile): Issue | undefined {
+  // Prose may quote a manifest; only what reads as YAML from its first line to its last is one.
+  if (role === 'readme' && file.documents.some(({ nature }) => nature === 'invalid')) return undefined;
   const isOwnKind = (group: string): boolean => group === 'kustomize.config.k8s.io';
   const manifest = file.documents.find(({ identity }) => identity !== undefined && !isOwnKind(identity.group));
   if (manifest?.identity === undefined) return undefined;
@@ -72,6 +76,10 @@ function describeForeign(path: string, role: EntryRole): Issue | undefined {
   const remedy = `remove it or name it in ${ignoreFileName}`;
   switch (role) {
     case 'foreign-file':
+      if (path.endsWith(`/${ignoreFileName}`)) {
+        const what = `only the ${ignoreFileName} at the top of the folder counts; move its patterns there`;
+        return issue('foreign-file', path, what);
+      }
       return issue('foreign-file', path, `foreign file is not a managed manifest; ${remedy}`);
     case 'unsafe-path':
       return issue('foreign-file', path, 'this path cannot be checked out safely; remove it');

@@ -83,10 +83,32 @@ describe('a folder that is taken on', () => {
   it('an encrypted document with encrypted metadata has no identity and refuses nothing', () => {
     const contents = read({
       'a.yaml': 'apiVersion: ENC[AES256_GCM,data:x]\nkind: Secret\nmetadata:\n  name: ENC[x]\nsops:\n  mac: x\n',
-      'b.yaml': 'x: ENC[x]\nsops:\n  mac: x\n',
     });
 
     expect([contents.documents, contents.issues]).toEqual([[], []]);
+  });
+
+  it.each<[string, Files]>([
+    ['that is a link', { a: { content: '../b', mode: 'symlink' }, '.gittargetignore': 'a\n' }],
+    ['below a hidden directory: links', { 'v/a': { content: 'b', mode: 'symlink' }, '.gittargetignore': 'v/\n' }],
+    ['below a hidden directory: submodules', { 'v/a': { content: '', mode: 'submodule' }, '.gittargetignore': '/v\n' }],
+    ['below a hidden directory: an ignore file', { 'v/.gittargetignore': '', '.gittargetignore': 'v\n' }],
+    ['below a hidden directory: artifacts', { 'v/kustomization.yaml': settings, '.gittargetignore': 'v\n' }],
+    ['that a negation does not bring back', { 'x.txt': '', '.gittargetignore': '!y.txt\n*.txt\n!y.*\n' }],
+  ])('looks at nothing %s', (_, files) => {
+    expect(codes({ 'a.yaml': settings, ...files })).toEqual([]);
+  });
+
+  it('takes a README that quotes manifests for prose', () => {
+    const quoted = `# Shop\n\n\`\`\`yaml\n${settings}---\n${settings}---\n${settings}\`\`\`\n`;
+
+    expect(codes({ 'README.md': quoted, 'sub/README.md': '---\ntitle: Shop\n---\n' })).toEqual([]);
+  });
+
+  it('knows artifacts by their names in every directory', () => {
+    const files = { 'a/.sops.yaml': 'creation_rules: []\n', 'a/b/.sops.yml': '', 'a/README.md': 'x', 'a/.keep': '' };
+
+    expect(codes({ ...files, '.gittargetignore': '.sops.*\nREADME.md\n' })).toEqual([]);
   });
 });
 
@@ -122,6 +144,56 @@ describe('a folder that is refused', () => {
       'a manifest in a file that is none',
       { '.sops.yaml': settings, 'kustomization.yaml': `resources: []\n---\n${settings}` },
       ['.sops.yaml#0 mixed-managed-allowlisted', 'kustomization.yaml#1 mixed-managed-allowlisted'],
+    ],
+    [
+      'a README that is a manifest, also an ignored one',
+      { 'README.md': `# x\n---\n${settings}`, '.gittargetignore': 'README.md\n' },
+      ['README.md#0 mixed-managed-allowlisted'],
+    ],
+    [
+      'an artifact that is a manifest, also an ignored one',
+      { 'a/.sops.yml': settings, '.gittargetignore': '*.sops.yml\n.sops.yml\n' },
+      ['a/.sops.yml#0 mixed-managed-allowlisted'],
+    ],
+    [
+      'encrypted YAML that is no manifest',
+      { 'values.enc.yaml': 'password: ENC[x]\nsops:\n  mac: x\n' },
+      ['values.enc.yaml#0 non-krm-yaml'],
+    ],
+    [
+      'a List of any group',
+      { 'a.yaml': 'apiVersion: meta.example.com/v1\nkind: List\nmetadata:\n  name: x\nitems: []\n' },
+      ['a.yaml#0 non-krm-yaml'],
+    ],
+    [
+      'a List beside a manifest',
+      { 'a.yaml': `${settings}---\napiVersion: v1\nkind: List\nitems: []\n` },
+      ['a.yaml#1 impure-managed-file'],
+    ],
+    [
+      'a kustomization without a name in a file of another name',
+      { 'k.yaml': 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n' },
+      ['k.yaml#0 non-krm-yaml'],
+    ],
+    [
+      'a name that is a number',
+      { 'a.yaml': 'apiVersion: v1\nkind: Pod\nmetadata: {name: 1}\n' },
+      ['a.yaml#0 non-krm-yaml'],
+    ],
+    [
+      'names that only look like those of passengers',
+      { license: '', 'LICENSE.md.txt': '', 'a/.gitkeep.yaml': 'x: 1', 'notes.MD': '' },
+      [
+        'LICENSE.md.txt#0 foreign-file',
+        'a/.gitkeep.yaml#0 non-krm-yaml',
+        'license#0 foreign-file',
+        'notes.MD#0 foreign-file',
+      ],
+    ],
+    [
+      'a submodule, though a pattern brings back what is below',
+      { 'v/a': { content: '', mode: 'submodule' }, '.gittargetignore': 'v/*\n!v/a\n' },
+      ['v/a#0 foreign-submodule'],
     ],
     ['JSON', { 'a.json': '{}' }, ['a.json#0 foreign-file']],
     ['an ignore file that is not at the top', { 'x/.gittargetignore': 'a\n' }, ['x/.gittargetignore#0 foreign-file']],
@@ -164,6 +236,26 @@ describe('a folder that is refused', () => {
     ],
   ])('%s', (_, files, expected) => {
     expect(codes(files)).toEqual(expected);
+  });
+
+  it.each<[string, string]>([
+    ['bytes', `# ${'x'.repeat(64 * 1024)}\n`],
+    ['patterns', Array.from({ length: 1_001 }, (_, at) => `d${at}/`).join('\n')],
+    ['time for one path', `${'*a*b*c'.repeat(6)}*x\n`.repeat(900)],
+  ])('an ignore file that asks for too many %s hides nothing and says so', (_, text) => {
+    const [shadow, foreign] = read({ '.gittargetignore': text, [`${'abc'.repeat(60)}.txt`]: '' }).issues;
+
+    expect(shadow).toMatchObject({ code: 'ignore-shadows-managed', path: '.gittargetignore', solvable: true });
+    expect(shadow?.message).toMatch(/bytes, the limit is|patterns, the limit is|take too long to apply/);
+    expect(foreign?.code).toBe('foreign-file');
+  });
+
+  it('only the ignore file at the top counts, and the message says where its patterns belong', () => {
+    const [only] = read({ 'x/.gittargetignore': 'a\n', '.gittargetignore': 'x/.gittargetignore\n' }).issues;
+
+    expect(only?.message).toBe(
+      'x/.gittargetignore: only the .gittargetignore at the top of the folder counts; move its patterns there',
+    );
   });
 
   it('FC-SEC-2: paths that no tool may check out are refused by name', () => {
@@ -264,6 +356,8 @@ describe('the cache', () => {
       'x.txt',
       '.gittargetignore',
       'z.sops.yaml',
+      'values.yaml',
+      'README.md',
     );
     const content = fc.constantFrom(
       settings,
@@ -273,6 +367,8 @@ describe('the cache', () => {
       `${aManifest('Secret', 'db')}sops:\n  mac: x\n`,
       '',
       'a/\n',
+      'x: 1\n',
+      'a: [\n',
     );
     const filler = Object.fromEntries(
       Array.from({ length: 40 }, (_, at) => [`m/${at}.yaml`, aManifest('Pod', `p${at}`)]),
@@ -291,7 +387,7 @@ describe('the cache', () => {
           const derived = readFolder(folder, cache);
           const whole = readFolder(folder, new FolderCache());
 
-          expect(brief(derived)).toEqual(brief(whole));
+          expect(JSON.stringify(brief(derived))).toBe(JSON.stringify(brief(whole)));
         }
       }),
       {
@@ -309,6 +405,25 @@ describe('the cache', () => {
         ],
       },
     );
+  });
+
+  it('a folder with an issue that one file settles is read by its difference as well', () => {
+    const cache = new FolderCache();
+    const first = aCountingFolder(100);
+    const odd: FolderFile = { path: 'values.yaml', oid: 'v', mode: 'file', read: () => Buffer.from('x: 1\n') };
+    const withOdd = ({ folder }: { readonly folder: FolderView }): FolderView => {
+      const files = [...folder.files(), odd];
+      return { ...folder, treeId: `${folder.treeId}+v`, files: () => files };
+    };
+    readFolder(withOdd(first), cache);
+    const second = withOdd(aCountingFolder(100, 7));
+    let listed = 0;
+    const again = readFolder(second, cache);
+
+    for (const { path } of again.entries) listed += Number(path === 'values.yaml');
+    expect([listed, again.issues.map(({ code }) => code), again.documents.length]).toEqual([1, ['non-krm-yaml'], 100]);
+    // Only a folder that was derived shares entries with the one before.
+    expect(again.entries.at(-1)).toBe(readFolder(withOdd(first), cache).entries.at(-1));
   });
 
   it('stays within its bound and goes on answering', () => {

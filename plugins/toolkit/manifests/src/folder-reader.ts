@@ -7,6 +7,7 @@ import { inspectEntry, type FolderDocument, type FolderEntry } from './folder-en
 import { describeDocument, documentKey } from './identity.js';
 import { ignoreFileName, noIgnoreRules, parseIgnoreFile, type IgnoreRules } from './ignore-file.js';
 import { bytesOf, manifestFileOf, readManifestFile, type ManifestFile } from './manifest-file.js';
+import { readValuesFiles, type NamedValuesFiles } from './values-files.js';
 
 /** Chapter 20, 15. */
 export const maxFiles = 50_000;
@@ -15,17 +16,20 @@ export const maxFiles = 50_000;
 export class FolderCache {
   private readonly files: ByteLru<ManifestFile>;
   private readonly folders: ByteLru<ReadContents>;
+  /** Few folders have a use for it. */
+  private readonly valuesFilesByOid: ByteLru<NamedValuesFiles>;
   /** The tree last read at a folder path: the next one there will differ little from it. */
   private readonly lastTreeByPath = new Map<string, string>();
 
-  /** @param maxBytes estimated memory, one half for blobs and one for whole folders */
+  /** @param maxBytes estimated memory, one half for blobs and nearly all of the other for whole folders */
   constructor(maxBytes = 128 * 1024 * 1024) {
     this.files = new ByteLru(Math.floor(maxBytes / 2));
-    this.folders = new ByteLru(Math.floor(maxBytes / 2));
+    this.folders = new ByteLru(Math.floor((maxBytes / 16) * 7));
+    this.valuesFilesByOid = new ByteLru(Math.floor(maxBytes / 16));
   }
 
   get bytes(): number {
-    return this.files.bytes + this.folders.bytes;
+    return this.files.bytes + this.folders.bytes + this.valuesFilesByOid.bytes;
   }
 
   readonly file = (file: FolderFile): ManifestFile => {
@@ -35,6 +39,17 @@ export class FolderCache {
     this.files.set(file.oid, read, bytesOf(read) + file.oid.length);
     return read;
   };
+
+  /** Helm values its documents name, by their index; only asked of a folder that holds something beside manifests. */
+  valuesFiles(file: FolderFile): NamedValuesFiles {
+    const known = this.valuesFilesByOid.get(file.oid);
+    if (known !== undefined) return known;
+    const named = readValuesFiles(file.read());
+    let bytes = 200 + file.oid.length;
+    for (const entries of named.values()) for (const entry of entries) bytes += 2 * entry.length + 40;
+    this.valuesFilesByOid.set(file.oid, named, bytes);
+    return named;
+  }
 
   /**
    * A file that holds this one plain document and was just written, so that it need not be read back. Stores name blobs as Git
@@ -105,6 +120,7 @@ function readWhole(folder: FolderView, cache: FolderCache): ReadContents {
   }
   if (counted > maxFiles)
     issues.push(issue('too-many-files', '', `too many files: ${counted}, the limit is ${maxFiles}`));
+  if (rules.problem !== undefined) issues.push(issue('ignore-shadows-managed', ignoreFileName, rules.problem));
   return new ReadContents({ issues: sortIssues(issues), entries, table: { base, changes: new Map() }, rules });
 }
 
@@ -122,18 +138,21 @@ function describeDuplicate(first: FolderDocument, second: FolderDocument): Issue
 function readIgnoreFile(folder: FolderView): IgnoreRules {
   const file = folder.file(ignoreFileName);
   if (file === undefined || (file.mode !== 'file' && file.mode !== 'executable')) return noIgnoreRules;
-  return parseIgnoreFile(Buffer.from(file.read()).toString('utf8'));
+  return parseIgnoreFile(file.read());
 }
 
 const mostChanges = 256;
 
+/** What concerns more than one entry. */
+const sharedIssues = new Set<string>(['duplicate-identity', 'too-many-files']);
+
 /**
  * The folder by its difference from an earlier one, in time that hardly grows with its size. Gives up, so that the whole is read,
- * when there are many changes or anything that one entry alone cannot settle: issues, duplicates, another ignore file.
+ * when there are many changes or anything that one entry alone cannot settle: duplicates, another ignore file.
  */
 function readChanges(last: ReadContents, folder: FolderView, cache: FolderCache): ReadContents | undefined {
   // When one of two rivals goes, the other may have to take its place.
-  if (last.issues.length > 0 || last.hasRivals) return undefined;
+  if (last.issues.some(({ code }) => sharedIssues.has(code)) || last.hasRivals) return undefined;
   const difference = compareEntries(last.entries, folder.files());
   if (difference === undefined) return undefined;
   const changes = new Map(last.table.changes);
@@ -145,10 +164,11 @@ function readChanges(last: ReadContents, folder: FolderView, cache: FolderCache)
       changes.set(key, undefined);
     }
   const { entries } = difference;
+  const newIssues: Issue[] = [];
   for (const { file, at } of difference.added) {
     if (file.path === ignoreFileName) return undefined;
     const entry = inspectEntry(file, last.rules, cache.file);
-    if (entry.issue !== undefined) return undefined;
+    if (entry.issue !== undefined) newIssues.push(entry.issue);
     entries[at] = entry;
     for (const document of entry.documents) {
       const key = documentKey(document.identity);
@@ -157,12 +177,26 @@ function readChanges(last: ReadContents, folder: FolderView, cache: FolderCache)
     }
   }
   if (changes.size > mostChanges * 4 || entries.length > maxFiles) return undefined;
-  const parts = { issues: [], entries: entries as readonly FolderEntry[], table, rules: last.rules };
+  // One of the new paths may have been too much for the patterns.
+  if (last.rules.problem !== undefined) return undefined;
+  const issues = carryIssues(last.issues, difference.removed, newIssues);
+  const parts = { issues, entries: entries as readonly FolderEntry[], table, rules: last.rules };
   const index = last.builtPaths;
   const addedPaths = new Set(difference.added.map(({ file }) => file.path));
   const isOnlyMore = difference.removed.every(({ path }) => addedPaths.has(path));
   if (index === undefined || !isOnlyMore || index.depth > 8) return new ReadContents(parts);
   return new ReadContents({ ...parts, knownPaths: { index, added: [...addedPaths] } });
+}
+
+/** Of the entries that stay, and of those that came. */
+function carryIssues(
+  before: readonly Issue[],
+  removed: readonly FolderEntry[],
+  added: readonly Issue[],
+): readonly Issue[] {
+  if (before.length === 0) return added.length < 2 ? added : sortIssues(added);
+  const gone = new Set(removed.map(({ path }) => path));
+  return sortIssues([...before.filter(({ path }) => !gone.has(path)), ...added]);
 }
 
 interface Difference {

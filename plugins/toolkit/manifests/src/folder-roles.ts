@@ -40,11 +40,12 @@ export function isKustomizationPath(path: string): boolean {
 
 /** The first row that matches, in the order of the table. */
 export function roleOf(path: string, mode: FileMode, rules: IgnoreRules): EntryRole {
-  if (mode === 'symlink') return rules.ignores(path) ? 'ignored' : 'foreign-symlink';
-  if (mode === 'submodule') return 'foreign-submodule';
+  // Whoever walks down never gets below these two.
   if (path.startsWith('.git/') || path.includes('/.git/')) return 'skipped';
   if (isUnsafe(path)) return 'unsafe-path';
   if (rules.ignoresDirectoryOf(path)) return 'skipped';
+  if (mode === 'symlink') return rules.ignores(path) ? 'ignored' : 'foreign-symlink';
+  if (mode === 'submodule') return 'foreign-submodule';
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name === ignoreFileName) return name === path ? 'ignore-file' : 'foreign-file';
   if (name === 'README.md') return 'readme';

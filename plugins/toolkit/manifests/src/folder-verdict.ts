@@ -1,5 +1,6 @@
 import type { FolderView, Refusal } from '@gitops-reverser/kernel-api';
 import type { FolderContents } from './folder-contents.js';
+import type { FolderCache } from './folder-reader.js';
 import { namedValuesFiles } from './values-context.js';
 
 /** Why a folder is not taken on, by whatever layout. */
@@ -25,8 +26,8 @@ export interface FolderVerdict {
 }
 
 /** Structure-only acceptance of a plain folder. Costs nothing beyond reading it unless a file is no manifest. */
-export function judgePlainFolder(folder: FolderView, contents: FolderContents): FolderVerdict {
-  const retained = namedValuesFiles(folder, contents);
+export function judgePlainFolder(folder: FolderView, contents: FolderContents, cache?: FolderCache): FolderVerdict {
+  const retained = namedValuesFiles(folder, contents, cache);
   if (retained.length === 0) return { issues: contents.issues, retained };
   const paths = new Set(retained.map(({ path }) => path));
   return { issues: contents.issues.filter(({ path }) => !paths.has(path)), retained };

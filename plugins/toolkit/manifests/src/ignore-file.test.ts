@@ -35,6 +35,20 @@ describe('.gittargetignore', () => {
     },
   );
 
+  it.each(['***', '?*', '*.*', '*.y*ml', '**/**', '/**/*.yml', '*.[y]aml', '**/*.ya?l'])(
+    'reports %s, which hides all in other words',
+    (pattern) => {
+      expect(parseIgnoreFile(pattern).hideAll).toEqual([{ pattern, line: 1 }]);
+    },
+  );
+
+  it.each(['!*', '!*.yaml', '*.yaml.bak', 'a*.yaml', '*-generated.yaml', '*/', '*/*.yaml', '/*.yaml', '[a-z]*', '# *'])(
+    'takes %s, which leaves something',
+    (pattern) => {
+      expect(parseIgnoreFile(pattern).hideAll).toEqual([]);
+    },
+  );
+
   it('no pattern makes it slow', () => {
     const rules = parseIgnoreFile(`${'*a'.repeat(60)}b\n${'**/'.repeat(60)}x/y\n${'[a-z]*'.repeat(50)}!\n`);
     const started = process.cpuUsage();

@@ -6,10 +6,20 @@ export interface IgnoreRules {
   ignoresDirectoryOf(path: string): boolean;
   /** Patterns that would hide every manifest: refused. */
   readonly hideAll: readonly { readonly pattern: string; readonly line: number }[];
+  /** Why the file cannot be gone by. Asked after the paths: some of its patterns may have taken too long for one of them. */
+  readonly problem: string | undefined;
 }
 
 export const ignoreFileName = '.gittargetignore';
-export const noIgnoreRules: IgnoreRules = { ignores: () => false, ignoresDirectoryOf: () => false, hideAll: [] };
+export const noIgnoreRules: IgnoreRules = {
+  ignores: () => false,
+  ignoresDirectoryOf: () => false,
+  hideAll: [],
+  problem: undefined,
+};
+
+/** Far beyond what anybody writes by hand; with them a folder of fifty thousand files is still judged within seconds. */
+export const ignoreLimits = { bytes: 64 * 1024, patterns: 1_000, stepsPerPath: 50_000 } as const;
 
 interface Rule {
   readonly isNegated: boolean;
@@ -19,21 +29,25 @@ interface Rule {
   readonly segments: readonly string[];
 }
 
-const hideAllPatterns = new Set([
-  '*',
-  '**',
-  '/',
-  '*.yaml',
-  '*.yml',
-  '**/*',
-  '**/*.yaml',
-  '**/*.yml',
-  '/*',
-  '/**',
-  '/**/*',
-]);
+const hideAllPatterns = new Set(['*', '**', '/', '*.yaml', '*.yml', '**/*', '**/*.yaml', '**/*.yml']);
 
-export function parseIgnoreFile(text: string): IgnoreRules {
+/** Names nobody has. A pattern that hides all of one kind, at the top as well as below, hides everything, however it is spelled. */
+const unlikelyNames = ['yaml', 'yml'].map((extension) =>
+  ['q7-x', 'Zz.9', '_', 'é\u{1f600}'].flatMap((name) => [`${name}.${extension}`, `8w/${name}/k.${extension}`]),
+);
+
+function hidesAll(pattern: string, rule: Rule | undefined): boolean {
+  if (hideAllPatterns.has(pattern)) return true;
+  if (rule === undefined || rule.isNegated) return false;
+  const alone = new Rules([rule], []);
+  return unlikelyNames.some((paths) => paths.every((path) => alone.ignores(path)));
+}
+
+export function parseIgnoreFile(bytes: string | Uint8Array): IgnoreRules {
+  const size = typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.byteLength;
+  if (size > ignoreLimits.bytes)
+    return { ...noIgnoreRules, problem: `it has ${size} bytes, the limit is ${ignoreLimits.bytes}; shorten it` };
+  const text = typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8');
   const rules: Rule[] = [];
   const hideAll: { pattern: string; line: number }[] = [];
   text
@@ -41,10 +55,14 @@ export function parseIgnoreFile(text: string): IgnoreRules {
     .split('\n')
     .forEach((source, at) => {
       const pattern = trimEnd(source.replace(/\r$/, ''));
-      if (hideAllPatterns.has(pattern)) hideAll.push({ pattern, line: at + 1 });
       const rule = parseRule(pattern);
+      if (hidesAll(pattern, rule)) hideAll.push({ pattern, line: at + 1 });
       if (rule !== undefined) rules.push(rule);
     });
+  if (rules.length > ignoreLimits.patterns) {
+    const problem = `it has ${rules.length} patterns, the limit is ${ignoreLimits.patterns}; ignore directories instead of files`;
+    return { ...noIgnoreRules, hideAll, problem };
+  }
   return rules.length === 0 && hideAll.length === 0 ? noIgnoreRules : new Rules(rules, hideAll);
 }
 
@@ -67,8 +85,14 @@ function parseRule(line: string): Rule | undefined {
   return { isNegated, isDirectoryOnly, isAnchored, segments: pattern.split('/') };
 }
 
+/** How much was compared for one path. */
+interface Effort {
+  steps: number;
+}
+
 class Rules implements IgnoreRules {
   readonly hideAll: IgnoreRules['hideAll'];
+  problem: string | undefined;
   private readonly rules: readonly Rule[];
   private readonly isHiddenByDirectory = new Map<string, boolean>();
 
@@ -99,12 +123,17 @@ class Rules implements IgnoreRules {
   /** The last rule that matches decides. */
   private decide(path: string, isDirectory: boolean): boolean {
     const segments = path.split('/');
+    const effort: Effort = { steps: 0 };
     for (let at = this.rules.length - 1; at >= 0; at -= 1) {
       const rule = this.rules[at] as Rule;
       if (rule.isDirectoryOnly && !isDirectory) continue;
       const isMatch = rule.isAnchored
-        ? matchesSegments(rule.segments, segments)
-        : matchesSegment(rule.segments[0] as string, segments.at(-1) as string);
+        ? matchesSegments(rule.segments, segments, effort)
+        : matchesSegment(rule.segments[0] as string, segments.at(-1) as string, effort);
+      if (effort.steps > ignoreLimits.stepsPerPath) {
+        this.problem ??= 'its patterns take too long to apply; use fewer and shorter ones';
+        return false;
+      }
       if (isMatch) return !rule.isNegated;
     }
     return false;
@@ -112,10 +141,12 @@ class Rules implements IgnoreRules {
 }
 
 /** `**` stands for any number of segments; at the end for at least one. Cost is the product of the two lengths. */
-function matchesSegments(pattern: readonly string[], path: readonly string[]): boolean {
+function matchesSegments(pattern: readonly string[], path: readonly string[], effort: Effort): boolean {
   let reachable = new Array<boolean>(path.length + 1).fill(false);
   reachable[0] = true;
   pattern.forEach((segment, at) => {
+    if (effort.steps > ignoreLimits.stepsPerPath) return;
+    effort.steps += path.length;
     const next = new Array<boolean>(path.length + 1).fill(false);
     if (segment === '**') {
       let isOpen = false;
@@ -127,7 +158,7 @@ function matchesSegments(pattern: readonly string[], path: readonly string[]): b
       }
     } else {
       for (let end = 1; end <= path.length; end += 1)
-        next[end] = reachable[end - 1] === true && matchesSegment(segment, path[end - 1] as string);
+        next[end] = reachable[end - 1] === true && matchesSegment(segment, path[end - 1] as string, effort);
     }
     reachable = next;
   });
@@ -135,18 +166,22 @@ function matchesSegments(pattern: readonly string[], path: readonly string[]): b
 }
 
 /** Shell pattern within one segment, without backtracking beyond the last `*`: no pattern makes it slow. */
-function matchesSegment(pattern: string, text: string): boolean {
+function matchesSegment(pattern: string, text: string, effort: Effort): boolean {
   let inPattern = 0;
   let inText = 0;
   let afterStar = -1;
   let starText = 0;
   while (inText < text.length) {
+    effort.steps += 1;
+    if (effort.steps > ignoreLimits.stepsPerPath) return false;
     if (pattern[inPattern] === '*') {
       inPattern += 1;
       afterStar = inPattern;
       starText = inText;
       continue;
     }
+    // A set is read again for every character.
+    if (pattern[inPattern] === '[') effort.steps += pattern.length - inPattern;
     const step = matchOne(pattern, inPattern, text.charAt(inText));
     if (step > 0) {
       inPattern += step;

@@ -45,7 +45,7 @@ export function readManifestFile(bytes: Uint8Array): ManifestFile {
 export function manifestFileOf(object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>): ManifestFile | undefined {
   const { apiVersion, kind, metadata } = object;
   const { name, namespace } = metadata;
-  if (Object.hasOwn(object, 'sops') || isList({ apiVersion, kind }) || name === '') return undefined;
+  if (Object.hasOwn(object, 'sops') || isList({ kind }) || name === '') return undefined;
   const identity = toIdentity({
     apiVersion,
     kind,
@@ -70,7 +70,6 @@ function toDocument(document: IdentifiedDocument, isEncrypted: boolean): FileDoc
     }
     case 'read': {
       const nature = isEncrypted ? 'encrypted' : 'manifest';
-      if (document.identity === undefined && document.isEncrypted) return { index, line, nature: 'encrypted' };
       if (document.identity === undefined || isList(document.identity)) return { index, line, nature: 'not-krm' };
       const identity = toIdentity(document.identity);
       // Metadata may be encrypted as well; then nothing tells what it is.
@@ -80,8 +79,8 @@ function toDocument(document: IdentifiedDocument, isEncrypted: boolean): FileDoc
   }
 }
 
-function isList(identity: { readonly apiVersion: string; readonly kind: string }): boolean {
-  return identity.kind === 'List' && identity.apiVersion === 'v1';
+function isList({ kind }: { readonly kind: string }): boolean {
+  return kind === 'List';
 }
 
 function toIdentity(text: NonNullable<IdentifiedDocument['identity']>): DocumentIdentity {

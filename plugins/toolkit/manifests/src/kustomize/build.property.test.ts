@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { memoryFolder } from '@gitops-reverser/kernel-testing';
 import { identifyDocuments } from '@gitops-reverser/toolkit-yaml';
 import { FolderCache } from '../folder-reader.js';
-import { buildStructure } from './build.js';
+import { buildStructure, type KustomizeBuild } from './build.js';
 import { KustomizeTree } from './tree.js';
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
@@ -49,8 +49,57 @@ const directory = fc.record({
   generator: fc.option(fc.record({ name, namespace: fc.option(namespace) }), { freq: 3 }),
 });
 
+/** What a folder is refused for, and what kustomize builds all the same. */
+const refused = fc.record({
+  prefix: fc.option(fc.constantFrom('p-', 'q-'), { freq: 2 }),
+  suffix: fc.option(fc.constant('-s'), { freq: 4 }),
+  secret: fc.option(name, { freq: 4 }),
+  inline: fc.option(fc.tuple(manifest, fc.constantFrom('$patch: delete\n', 'extra: 1\n')), { freq: 4 }),
+  legacy: fc.option(manifest, { freq: 5 }),
+  component: fc.option(fc.tuple(manifest, fc.option(namespace), fc.boolean()), { freq: 3 }),
+});
+
 /** Three directories of which each may build those after it. */
-const repository = fc.tuple(directory, directory, directory).map((directories) => {
+const repository = fc.tuple(directory, directory, directory).map((directories) => toFiles(directories));
+const oddRepository = fc
+  .tuple(fc.tuple(directory, directory, directory), fc.tuple(refused, refused, refused))
+  .map(([directories, extras]) => {
+    const files = toFiles(directories);
+    extras.forEach((extra, at) => addRefused(files, at, extra));
+    return files;
+  });
+
+type Refused = typeof refused extends fc.Arbitrary<infer T> ? T : never;
+type Directory = typeof directory extends fc.Arbitrary<infer T> ? T : never;
+
+function addRefused(files: Record<string, string>, at: number, extra: Refused): void {
+  const { prefix, suffix, secret, inline, legacy, component } = extra;
+  const indented = (text: string): string => text.replace(/^/gm, '    ');
+  const lines: string[] = [];
+  if (prefix !== null) lines.push(`namePrefix: ${prefix}`);
+  if (suffix !== null) lines.push(`nameSuffix: ${suffix}`);
+  if (secret !== null)
+    lines.push(`secretGenerator: [{name: ${secret}, literals: [k=v], options: {disableNameSuffixHash: true}}]`);
+  if (inline !== null && !(files[`d${at}/kustomization.yaml`] ?? '').includes('patches:'))
+    lines.push(`patches:\n- patch: |-\n${indented(inline.join(''))}`.trimEnd());
+  if (legacy !== null) {
+    lines.push('patchesStrategicMerge: [legacy.yaml]');
+    files[`d${at}/legacy.yaml`] = `${legacy}more: 1\n`;
+  }
+  if (component !== null) {
+    const [resource, where, isPrefixed] = component;
+    lines.push('components: [component]');
+    files[`d${at}/component/r.yaml`] = resource;
+    files[`d${at}/component/kustomization.yaml`] = [
+      'apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [r.yaml]',
+      ...(where === null ? [] : [`namespace: ${where}`]),
+      ...(isPrefixed ? ['namePrefix: c-'] : []),
+    ].join('\n');
+  }
+  files[`d${at}/kustomization.yaml`] += lines.map((line) => `${line}\n`).join('');
+}
+
+function toFiles(directories: readonly Directory[]): Record<string, string> {
   const files: Record<string, string> = {};
   directories.forEach((each, at) => {
     const resources = each.files.map((documents, index) => {
@@ -72,7 +121,7 @@ const repository = fc.tuple(directory, directory, directory).map((directories) =
     files[`d${at}/kustomization.yaml`] = `${lines.join('\n')}\n`;
   });
   return files;
-});
+}
 
 /** Names of what kustomize builds, or undefined when it refuses. */
 function kustomize(files: Readonly<Record<string, string>>): readonly string[] | undefined {
@@ -95,12 +144,14 @@ function kustomize(files: Readonly<Record<string, string>>): readonly string[] |
   }
 }
 
-function ours(files: Readonly<Record<string, string>>): readonly string[] | undefined {
+function build(files: Readonly<Record<string, string>>): KustomizeBuild {
   const tree = new KustomizeTree(memoryFolder(files), new FolderCache().file);
   const root = tree.kustomizationAt('d0');
   if (root === undefined) throw new Error('no root');
-  const { objects, features } = buildStructure(tree, root);
-  if (features.length > 0) return undefined;
+  return buildStructure(tree, root);
+}
+
+function namesOf({ objects }: KustomizeBuild): readonly string[] {
   return objects
     .map(({ identity: { group, version, kind, namespace: where = '', name: own } }) => {
       return `${group === '' ? version : `${group}/${version}`} ${kind} ${where}/${own}`;
@@ -112,9 +163,20 @@ function ours(files: Readonly<Record<string, string>>): readonly string[] | unde
   it('has the objects kustomize builds, and is refused when kustomize refuses', () => {
     fc.assert(
       fc.property(repository, (files) => {
-        expect(ours(files)).toEqual(kustomize(files));
+        const built = build(files);
+
+        expect(built.features.length > 0 ? undefined : namesOf(built)).toEqual(kustomize(files));
       }),
       { numRuns: 60 },
     );
   }, 120_000);
+
+  it('has them as well where the folder is refused for its features, and nothing where kustomize builds nothing', () => {
+    fc.assert(
+      fc.property(oddRepository, (files) => {
+        expect(namesOf(build(files))).toEqual(kustomize(files) ?? []);
+      }),
+      { numRuns: Number(process.env['ODD_RUNS'] ?? 60) },
+    );
+  }, 240_000);
 });

@@ -3,8 +3,8 @@ import type { FileDocument } from '../manifest-file.js';
 import { isKnownClusterScoped } from './cluster-scoped.js';
 import type { ImageEntry, ReplicaEntry } from './entries.js';
 import { fault, unsupported, type KustomizeFeature } from './features.js';
-import { envKeys, unsupportedGenerator, type ConfigMapGenerator } from './generators.js';
-import { applyPatch } from './patches.js';
+import { envKeys, unsupportedGenerator, type ConfigMapGenerator, type GeneratedName } from './generators.js';
+import { applyPatch, applyRefusedPatch } from './patches.js';
 import { resolveEntry, type KustomizeTree, type LocatedKustomization } from './tree.js';
 
 /** Chapter 20, 8.2. */
@@ -26,7 +26,8 @@ export interface Override<E> {
 export interface BuiltObject {
   /** As it is after the last kustomization. */
   identity: DocumentIdentity;
-  /** Every namespace it had on the way, by which a patch may know it. */
+  /** Every name and every namespace it had on the way, by which a patch may know it. */
+  readonly names: string[];
   readonly namespaces: (string | undefined)[];
   /** The document it comes from; of a generated one the kustomization and the entry. */
   readonly path: string;
@@ -86,7 +87,12 @@ class Builder {
     this.tree = tree;
   }
 
-  kustomization(located: LocatedKustomization, above: readonly string[]): BuiltObject[] {
+  /** @param inherited what a component finds when its turn comes */
+  kustomization(
+    located: LocatedKustomization,
+    above: readonly string[],
+    inherited: readonly BuiltObject[] = [],
+  ): BuiltObject[] {
     const { path, directory } = located;
     const blame = (feature: KustomizeFeature): void => {
       // One of a kind is enough: a long list of mistakes is no longer a report.
@@ -95,23 +101,27 @@ class Builder {
       this.blamed.add(kind);
       this.features.push({ path, feature });
     };
-    if (!this.enter(path, blame)) return [];
+    if (!this.enter(path, blame)) return [...inherited];
     located.features.forEach(blame);
     const chain = [...above, directory];
-    const objects = located.resources.flatMap((entry) => this.resource(entry, located, chain, blame));
-    for (const generator of located.generators) {
-      const object = this.generate(generator, located, blame);
-      // Refused for its hash, it has a name nobody can tell.
-      if (generator.hasHash) continue;
+    let objects = [...inherited, ...located.resources.flatMap((entry) => this.resource(entry, located, chain, blame))];
+    const generated = [
+      ...located.generators.map((generator) => this.generate(generator, located, blame)),
+      ...located.secrets.map((secret) => toGenerated('Secret', secret, path)),
+    ];
+    for (const object of generated) {
       if (!this.spend(objects.length, blame)) break;
       if (objects.some((other) => isKnownAs(other, object.identity)))
-        blame(fault('render-failed', `ConfigMap ${object.identity.name} of a generator is there already`));
+        blame(
+          fault('render-failed', `${object.identity.kind} ${object.identity.name} of a generator is there already`),
+        );
       objects.push(object);
     }
-    const kept = located.patches.reduce(
-      (left, patch) => applyPatch(left, patch, this.patchContext(located, blame)),
-      objects,
-    );
+    for (const entry of located.components) objects = this.component(entry, located, chain, objects, blame);
+    const context = this.patchContext(located, blame);
+    let kept = objects;
+    for (const patch of located.patches) kept = applyPatch(kept, patch, context);
+    for (const patch of located.refusedPatches) kept = applyRefusedPatch(kept, patch, context);
     this.transform(kept, located, blame);
     return kept;
   }
@@ -146,9 +156,7 @@ class Builder {
     if (file === undefined) {
       const below = this.tree.kustomizationAt(target);
       if (below === undefined) blame(fault('render-failed', `resource ${entry} is no file and no kustomization`));
-      else if (chain.includes(target)) blame(fault('render-failed', `resource ${entry} leads back here`));
-      else if (chain.length >= limits.depth) blame(unsupported('render-limit', `deeper than ${limits.depth}`));
-      else return this.kustomization(below, chain);
+      else if (this.mayDescend(`resource ${entry}`, target, chain, blame)) return this.kustomization(below, chain);
       return [];
     }
     if (!this.enter(target, blame)) return [];
@@ -168,12 +176,41 @@ class Builder {
     return [];
   }
 
+  private mayDescend(
+    what: string,
+    target: string,
+    chain: readonly string[],
+    blame: (feature: KustomizeFeature) => void,
+  ): boolean {
+    if (chain.includes(target)) blame(fault('render-failed', `${what} leads back here`));
+    else if (chain.length >= limits.depth) blame(unsupported('render-limit', `deeper than ${limits.depth}`));
+    else return true;
+    return false;
+  }
+
+  /** Refused, and followed all the same: what the folder reads and yields is told of a refused one as well. */
+  private component(
+    entry: string,
+    { directory }: LocatedKustomization,
+    chain: readonly string[],
+    objects: BuiltObject[],
+    blame: (feature: KustomizeFeature) => void,
+  ): BuiltObject[] {
+    const target = resolveEntry(directory, entry);
+    const located = target === undefined ? undefined : this.tree.kustomizationAt(target);
+    if (target === undefined || located === undefined) {
+      blame(fault('render-failed', `component ${entry} is no kustomization`));
+      return objects;
+    }
+    const mayDescend = this.mayDescend(`component ${entry}`, target, chain, blame);
+    return mayDescend ? this.kustomization(located, chain, objects) : objects;
+  }
+
   private generate(
     generator: ConfigMapGenerator,
     { directory, path }: LocatedKustomization,
     blame: (feature: KustomizeFeature) => void,
   ): BuiltObject {
-    const { index, name, namespace } = generator;
     const keys = [...generator.files.map(({ key }) => key), ...generator.literals.map(({ key }) => key)];
     for (const { path: entry } of generator.files) this.input(entry, directory, blame);
     for (const entry of generator.envs) {
@@ -183,16 +220,7 @@ class Builder {
       else keys.push(...found);
     }
     if (new Set(keys).size < keys.length) blame(unsupportedGenerator('a key from two sources'));
-    const identity = { group: '', version: 'v1', kind: 'ConfigMap', name };
-    return {
-      identity: namespace === undefined ? identity : { ...identity, namespace },
-      namespaces: [namespace],
-      path,
-      index,
-      isGenerated: true,
-      images: [],
-      replicas: [],
-    };
+    return toGenerated('ConfigMap', generator, path);
   }
 
   /** A file a generator reads. */
@@ -226,12 +254,13 @@ class Builder {
   /** In the order of 8.3, as far as it changes names or says who owns a field. */
   private transform(
     objects: readonly BuiltObject[],
-    { path, namespace, images, replicas }: LocatedKustomization,
+    { path, namespace, namePrefix, nameSuffix, images, replicas }: LocatedKustomization,
     blame: (feature: KustomizeFeature) => void,
   ): void {
     if (!this.spend(objects.length * (1 + images.length + replicas.length), blame)) return;
     for (const object of objects) {
       if (namespace !== undefined) moveTo(object, namespace);
+      if (namePrefix !== '' || nameSuffix !== '') rename(object, namePrefix, nameSuffix);
       for (const entry of replicas)
         if (entry.name === object.identity.name && scalable.has(object.identity.kind))
           object.replicas.push({ path, entry });
@@ -258,6 +287,7 @@ function toObject({ identity, index }: FileDocument, path: string): BuiltObject 
   const { namespace } = identity;
   return {
     identity,
+    names: [identity.name],
     namespaces: [namespace],
     path,
     index,
@@ -268,20 +298,51 @@ function toObject({ identity, index }: FileDocument, path: string): BuiltObject 
   };
 }
 
+/** By the name it has until a hash is put behind it. */
+function toGenerated(
+  kind: 'ConfigMap' | 'Secret',
+  { index, name, namespace }: GeneratedName,
+  path: string,
+): BuiltObject {
+  const identity = { group: '', version: 'v1', kind, name };
+  return {
+    identity: namespace === undefined ? identity : { ...identity, namespace },
+    names: [name],
+    namespaces: [namespace],
+    path,
+    index,
+    isGenerated: true,
+    images: [],
+    replicas: [],
+  };
+}
+
+/** Others know these by their names. */
+const keptNames = new Set(['CustomResourceDefinition', 'APIService', 'Namespace']);
+
+function rename(object: BuiltObject, prefix: string, suffix: string): void {
+  const { identity } = object;
+  if (keptNames.has(identity.kind)) return;
+  object.identity = { ...identity, name: `${prefix}${identity.name}${suffix}` };
+  object.names.push(object.identity.name);
+}
+
 function moveTo(object: BuiltObject, namespace: string): void {
   const { identity } = object;
-  if (identity.group === '' && identity.kind === 'Namespace') object.identity = { ...identity, name: namespace };
-  else if (!isKnownClusterScoped(identity)) {
+  if (identity.group === '' && identity.kind === 'Namespace') {
+    object.identity = { ...identity, name: namespace };
+    object.names.push(namespace);
+  } else if (!isKnownClusterScoped(identity)) {
     object.identity = { ...identity, namespace };
     object.namespaces.push(namespace);
   }
 }
 
-/** Under any namespace it had on the way: kustomize remembers them all. */
-function isKnownAs({ identity, namespaces }: BuiltObject, wanted: DocumentIdentity): boolean {
+/** Under any name and namespace it had on the way: kustomize remembers them all. */
+function isKnownAs({ identity, names, namespaces }: BuiltObject, wanted: DocumentIdentity): boolean {
   const { group, version, kind, name, namespace = 'default' } = wanted;
   const isSameType = identity.group === group && identity.version === version && identity.kind === kind;
-  return isSameType && identity.name === name && namespaces.some((each) => (each ?? 'default') === namespace);
+  return isSameType && names.includes(name) && namespaces.some((each) => (each ?? 'default') === namespace);
 }
 
 /** Kustomize holds no namespace and `default` for the same. */

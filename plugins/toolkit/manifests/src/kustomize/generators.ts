@@ -2,11 +2,15 @@ import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
 import { unsupported, type KustomizeFeature } from './features.js';
 import { isFields, optionalText, type Shape, textList } from './shapes.js';
 
-/** An entry of `configMapGenerator` in the shapes of chapter 20, 8.6. */
-export interface ConfigMapGenerator {
+/** What an entry of a generator makes; the index is that of the entry. */
+export interface GeneratedName {
   readonly index: number;
   readonly name: string;
   readonly namespace?: string;
+}
+
+/** An entry of `configMapGenerator` in the shapes of chapter 20, 8.6. */
+export interface ConfigMapGenerator extends GeneratedName {
   readonly files: readonly { readonly key: string; readonly path: string }[];
   readonly envs: readonly string[];
   readonly literals: readonly { readonly key: string; readonly value: string }[];

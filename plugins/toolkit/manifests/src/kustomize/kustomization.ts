@@ -2,12 +2,17 @@ import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
 import { parseDocuments } from '@gitops-reverser/toolkit-yaml';
 import { fault, hashSuffix, unsupported, type KustomizeFeature } from './features.js';
 import { readImages, readReplicas, type ImageEntry, type ReplicaEntry } from './entries.js';
-import { readGenerators, type ConfigMapGenerator } from './generators.js';
+import { readGenerators, type ConfigMapGenerator, type GeneratedName } from './generators.js';
 import { isEmptyValue, isFields, optionalText, Shape, textList } from './shapes.js';
+
+/** Where a patch stands: in a file of its own, or in the kustomization itself. */
+export type PatchSource = ({ readonly path: string } | { readonly text: string }) & {
+  /** Literal selectors; a patch without one is for the object it names. */
+  readonly target?: JsonObject;
+};
 
 export interface PatchFile {
   readonly path: string;
-  /** Literal selectors; a patch without one is for the object it names. */
   readonly target?: JsonObject;
 }
 
@@ -15,13 +20,19 @@ export interface PatchFile {
 export interface Kustomization {
   /** Local files and directories, `bases` folded in. */
   readonly resources: readonly string[];
-  /** Local directories; never built, but no render roots either. */
+  /** Local directories. */
   readonly components: readonly string[];
   readonly namespace?: string;
+  readonly namePrefix: string;
+  readonly nameSuffix: string;
   readonly images: readonly ImageEntry[];
   readonly replicas: readonly ReplicaEntry[];
   readonly generators: readonly ConfigMapGenerator[];
+  /** Of `secretGenerator`: nothing but what it makes is of interest. */
+  readonly secrets: readonly GeneratedName[];
   readonly patches: readonly PatchFile[];
+  /** Patches in shapes the folder is refused for. They are followed all the same, to tell what it holds. */
+  readonly refusedPatches: readonly PatchSource[];
   readonly features: readonly KustomizeFeature[];
 }
 
@@ -36,7 +47,10 @@ const unsupportedKeys = new Set([
   ...['helmChartInflationGenerator', 'configurations', 'crds', 'openapi'],
 ]);
 
-const nothing = { resources: [], components: [], images: [], replicas: [], generators: [], patches: [] };
+const nothing = {
+  ...{ resources: [], components: [], namePrefix: '', nameSuffix: '', images: [], replicas: [], generators: [] },
+  ...{ secrets: [], patches: [], refusedPatches: [] },
+};
 
 /** Reads a kustomization file. Never throws for what it holds: everything wrong is a feature. */
 export function parseKustomization(bytes: Uint8Array): Kustomization {
@@ -70,15 +84,20 @@ function readFields(value: JsonObject): Kustomization {
   const namespace = optionalText(value, 'namespace', shape);
   checkLabels(value['labels'], shape);
   const generators = readGenerators(value, shape);
+  const { patches, refusedPatches } = readPatches(value, shape);
   if (generators.some(({ hasHash }) => hasHash)) shape.add(hashSuffix);
   return {
     resources: references.filter((entry) => !isRemote(entry)),
     components: components.filter((entry) => !isRemote(entry)),
     ...(namespace === undefined ? {} : { namespace }),
+    namePrefix: textOf(value['namePrefix']) ?? '',
+    nameSuffix: textOf(value['nameSuffix']) ?? '',
     images: readImages(value, shape),
     replicas: readReplicas(value, shape),
     generators,
-    patches: readPatches(value['patches'], shape),
+    secrets: readSecretNames(value['secretGenerator']),
+    patches,
+    refusedPatches,
     features: shape.features,
   };
 }
@@ -104,22 +123,56 @@ function checkLabels(labels: JsonValue | undefined, shape: Shape): void {
     if (!isEmptyValue(entry['fields'])) shape.add(unsupported('labels', 'fields'));
 }
 
-function readPatches(value: JsonValue | undefined, shape: Shape): readonly PatchFile[] {
+function readPatches(
+  fields: JsonObject,
+  shape: Shape,
+): { readonly patches: readonly PatchFile[]; readonly refusedPatches: readonly PatchSource[] } {
   const patches: PatchFile[] = [];
-  for (const entry of shape.maps(value, 'patches')) {
+  const refusedPatches: PatchSource[] = [...readLegacyPatches(fields)];
+  for (const entry of shape.maps(fields['patches'], 'patches')) {
     const unknown = Object.keys(entry).find((key) => !['path', 'patch', 'target', 'options'].includes(key));
     if (unknown !== undefined) shape.add(fault('unparseable', `unknown key ${unknown} in patches`));
     if (!isEmptyValue(entry['options'])) shape.add(unsupported('patches', 'options'));
+    const target = entry['target'];
+    const selectors = isFields(target) && !isEmptyValue(target) ? { target } : {};
     if (!isEmptyValue(entry['patch'])) {
       shape.add(unsupported('patches-inline'));
+      const text = textOf(entry['patch']);
+      if (text !== undefined) refusedPatches.push({ text, ...selectors });
       continue;
     }
     const path = optionalText(entry, 'path', shape);
-    const target = entry['target'];
     if (path === undefined) shape.add(fault('unparseable', 'a patch without path'));
-    else if (isEmptyValue(target)) patches.push({ path });
-    else if (isFields(target)) patches.push({ path, target });
+    else if (isEmptyValue(target) || isFields(target)) patches.push({ path, ...selectors });
     else shape.add(fault('unparseable', 'target of a patch is no map'));
   }
-  return patches;
+  return { patches, refusedPatches };
 }
+
+/** Of `patchesStrategicMerge` and `patchesJson6902`, whatever has a shape that can be followed. */
+function readLegacyPatches(fields: JsonObject): readonly PatchSource[] {
+  const merges = listOf(fields['patchesStrategicMerge']).flatMap((entry): readonly PatchSource[] => {
+    const text = textOf(entry);
+    if (text === undefined) return [];
+    return text.includes('\n') ? [{ text }] : [{ path: text }];
+  });
+  const operations = listOf(fields['patchesJson6902']).flatMap((entry): readonly PatchSource[] => {
+    const path = isFields(entry) ? textOf(entry['path']) : undefined;
+    return path === undefined ? [] : [{ path }];
+  });
+  return [...merges, ...operations];
+}
+
+function readSecretNames(value: JsonValue | undefined): readonly GeneratedName[] {
+  return listOf(value).flatMap((entry, index) => {
+    const name = isFields(entry) ? textOf(entry['name']) : undefined;
+    const namespace = isFields(entry) ? textOf(entry['namespace']) : undefined;
+    return name === undefined ? [] : [{ index, name, ...(namespace === undefined ? {} : { namespace }) }];
+  });
+}
+
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] =>
+  Array.isArray(value) ? (value as readonly JsonValue[]) : [];
+
+const textOf = (value: JsonValue | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;

@@ -3,7 +3,7 @@ import { parseDocuments } from '@gitops-reverser/toolkit-yaml';
 import { parseApiVersion } from '../identity.js';
 import type { BuiltObject } from './build.js';
 import { fault, unsupported, type KustomizeFeature } from './features.js';
-import type { PatchFile } from './kustomization.js';
+import type { PatchFile, PatchSource } from './kustomization.js';
 import { isFields } from './shapes.js';
 
 export interface PatchContext {
@@ -24,9 +24,35 @@ export function applyPatch(
     blame(fault('patches-outside-tree', `patch ${patch.path} is no file of the repository`));
     return objects;
   }
-  const parsed = parseDocuments(file.read());
+  return applyText(objects, file.read(), { ...patch, blame, spend, label: `patch ${patch.path}` });
+}
+
+/** The same of a patch the folder is refused for anyway: only a build that fails is worth telling. */
+export function applyRefusedPatch(objects: BuiltObject[], patch: PatchSource, context: PatchContext): BuiltObject[] {
+  const { open, spend } = context;
+  const blame = (feature: KustomizeFeature): void => {
+    if (feature.code === 'render-failed' || feature.code === 'render-limit') context.blame(feature);
+  };
+  const label = 'path' in patch ? `patch ${patch.path}` : 'a patch';
+  const content = 'path' in patch ? open(patch.path)?.read() : patch.text;
+  if (content === undefined) {
+    blame(fault('render-failed', `${label} is no file of the repository`));
+    return objects;
+  }
+  const { target } = patch;
+  return applyText(objects, content, { ...(target === undefined ? {} : { target }), blame, spend, label });
+}
+
+interface LabelledPatch extends Pick<PatchContext, 'blame' | 'spend'> {
+  readonly label: string;
+  readonly target?: JsonObject;
+}
+
+function applyText(objects: BuiltObject[], content: string | Uint8Array, patch: LabelledPatch): BuiltObject[] {
+  const { blame, spend, label } = patch;
+  const parsed = parseDocuments(content);
   if (!parsed.ok) {
-    blame(fault('render-failed', `patch ${patch.path}: ${parsed.error.message}`));
+    blame(fault('render-failed', `${label}: ${parsed.error.message}`));
     return objects;
   }
   let left = objects;
@@ -34,26 +60,20 @@ export function applyPatch(
     if (document.state === 'empty') continue;
     if (!spend(left.length)) return left;
     if (document.state === 'read' && Array.isArray(document.value)) blame(unsupported('patches-json6902'));
-    else if (document.state === 'read' && isFields(document.value))
-      left = applyMerge(left, document.value, patch, blame);
-    else blame(fault('render-failed', `patch ${patch.path} is no manifest that can be read`));
+    else if (document.state === 'read' && isFields(document.value)) left = applyMerge(left, document.value, patch);
+    else blame(fault('render-failed', `${label} is no manifest that can be read`));
   }
   return left;
 }
 
-function applyMerge(
-  objects: BuiltObject[],
-  value: JsonObject,
-  { path, target }: PatchFile,
-  blame: PatchContext['blame'],
-): BuiltObject[] {
-  if (typeof value['sops'] === 'object') blame(fault('render-failed', `patch ${path} is encrypted`));
-  if (hasUnknownDirective(value)) blame(fault('render-failed', `patch ${path} holds an unknown directive`));
+function applyMerge(objects: BuiltObject[], value: JsonObject, { label, target, blame }: LabelledPatch): BuiltObject[] {
+  if (typeof value['sops'] === 'object') blame(fault('render-failed', `${label} is encrypted`));
+  if (hasUnknownDirective(value)) blame(fault('render-failed', `${label} holds an unknown directive`));
   const isRemoval = value['$patch'] === 'delete';
   const matches = new Set(
     target === undefined ? matchesOf(objects, value) : selected(objects, target, isRemoval, blame),
   );
-  if (target === undefined && matches.size === 0) blame(fault('render-failed', `patch ${path} matches no object`));
+  if (target === undefined && matches.size === 0) blame(fault('render-failed', `${label} matches no object`));
   return isRemoval ? objects.filter((object) => !matches.has(object)) : objects;
 }
 
@@ -64,11 +84,11 @@ function matchesOf(objects: readonly BuiltObject[], patch: JsonObject): readonly
   const { name, namespace } = metadata;
   const wanted = typeof namespace === 'string' && namespace !== '' ? namespace : undefined;
   return objects.filter(
-    ({ identity, namespaces }) =>
+    ({ identity, names, namespaces }) =>
       identity.group === group &&
       identity.version === version &&
       identity.kind === kind &&
-      identity.name === name &&
+      names.some((each) => each === name) &&
       namespaces.some((each) => (each ?? 'default') === (wanted ?? 'default')),
   );
 }
@@ -95,12 +115,11 @@ function selected(
       blame(unsupported('patches', `target ${key}`));
     else wanted.push([key, value]);
   }
-  return objects.filter(({ identity, namespaces }) =>
-    wanted.every(([key, value]) =>
-      key === 'namespace'
-        ? namespaces.includes(value)
-        : identity[key as 'group' | 'version' | 'kind' | 'name'] === value,
-    ),
+  return objects.filter(({ identity, names, namespaces }) =>
+    wanted.every(([key, value]) => {
+      if (key === 'namespace') return namespaces.includes(value);
+      return key === 'name' ? names.includes(value) : identity[key as 'group' | 'version' | 'kind'] === value;
+    }),
   );
 }
 

@@ -38,7 +38,7 @@ export function findRenderRoots(tree: KustomizeTree, directories: readonly strin
 function referencesOf(tree: KustomizeTree, directory: string): readonly string[] {
   const located = tree.kustomizationAt(directory);
   if (located === undefined) return [];
-  return [...located.resources, ...located.components].flatMap((entry) => {
+  return located.resources.flatMap((entry) => {
     const target = resolveEntry(directory, entry);
     return target !== undefined && tree.kustomizationAt(target) !== undefined ? [target] : [];
   });
