@@ -1,7 +1,7 @@
 import { definePlugin, targetSettings } from '@gitops-reverser/kernel-api';
 import { FolderCache } from '@gitops-reverser/toolkit-manifests';
 import { createPlainLayout } from './layout.js';
-import { reasons } from './refusals.js';
+import { meanings } from './meanings.js';
 import { createPlainWriter } from './writer.js';
 
 /** Layout and writer for plain folders of manifests. */
@@ -10,7 +10,7 @@ export const plugin = definePlugin(
     id: 'plain',
     kernelApi: '^1.0',
     options: {},
-    reasons,
+    refusals: meanings,
   },
   (on) => {
     const cache = new FolderCache();

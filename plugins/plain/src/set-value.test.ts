@@ -1,6 +1,6 @@
 import type { PlanStep, Refusal, Result } from '@gitops-reverser/kernel-api';
 import { FolderCache } from '@gitops-reverser/toolkit-manifests';
-import { reasons } from './refusals.js';
+import type { meanings } from './meanings.js';
 import { parseValuePointer } from './value-pointer.js';
 import { createPlainWriter } from './writer.js';
 
@@ -76,7 +76,7 @@ describe('20, 6.5: a value is set in place', () => {
     expect(await set(pair, 'ConfigMap//web#/data/a~1b', 'z')).toBe(pair.replace('a/b: x', 'a/b: z'));
   });
 
-  it.each<[string, string, string | undefined, string, keyof typeof reasons]>([
+  it.each<[string, string, string | undefined, string, keyof typeof meanings]>([
     ['a file that is not there', 'web.yaml', undefined, '/spec/replicas', 'missing-document'],
     ['a document that is not there', 'web.yaml', web, 'Deployment.apps/shop/api#/spec/replicas', 'missing-document'],
     ['one of several documents, unnamed', 'web.yaml', pair, '/spec/replicas', 'missing-document'],
