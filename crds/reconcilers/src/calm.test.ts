@@ -155,6 +155,7 @@ it('20.8, API-6: the status of a target stays below 16 KiB with 500 collections 
     name: 'd'.repeat(253),
   };
   const message = 'e'.repeat(5_000);
+  const since = world.clock.now();
 
   world.target().stream({
     state: 'Blocked',
@@ -162,7 +163,7 @@ it('20.8, API-6: the status of a target stays below 16 KiB with 500 collections 
   });
   world
     .target()
-    .say({ refused: Array.from({ length: 10_000 }, () => ({ code: 'write-escapes-scope', message, ref })) });
+    .say({ refused: Array.from({ length: 10_000 }, () => ({ code: 'write-escapes-scope', message, ref, since })) });
   await world.settle();
 
   expect(world.status('GitTarget')).toMatchObject({ streams: { total: 506 }, refusals: { count: 10_000 } });

@@ -16,6 +16,17 @@ export const REQUESTED_AT = 'reconcile.configbutler.ai/requestedAt';
 const VOLATILE_MS = 30_000;
 /** Most of a reconcile is waiting for somebody else: a host that hangs must not hold up the others (FC-OPS-4). */
 const CONCURRENCY = 16;
+/** 25: a folder of a thousand such documents is one problem; the status has the count. */
+const NOTICES_AT_ONCE = 25;
+
+/** A warning about a part of the object: given out as an Event once, and again only after it went away and came back. */
+export interface Notice {
+  /** The same for as long as it is the same. */
+  readonly id: string;
+  /** PascalCase. */
+  readonly reason: string;
+  readonly message: string;
+}
 
 /** What one reconcile found. Conditions and generation are computed from it once, at the end. */
 export interface Findings<K extends Reconciled> {
@@ -28,6 +39,8 @@ export interface Findings<K extends Reconciled> {
   readonly requeueAfterMs?: number;
   /** What it depends on was not judged so far by this process: what an earlier one stored is truer, and stays. */
   readonly isEarly?: boolean;
+  /** Everything there is to warn about at present. */
+  readonly notices?: readonly Notice[];
   /** The request of the annotation is done; absent: as soon as it was seen. */
   readonly handled?: string | undefined;
 }
@@ -59,6 +72,8 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
   /** Keys whose last reconcile failed. */
   readonly #failing = new Set<string>();
   readonly #uidByKey = new Map<string, string>();
+  /** Ids of notices that are given out and still hold. */
+  readonly #noticedByKey = new Map<string, ReadonlySet<string>>();
   #subscription: Disposable | undefined;
 
   constructor(options: ControllerOptions<K>) {
@@ -117,6 +132,7 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
       this.#conditionsByKey.delete(key);
       this.#volatileAtByKey.delete(key);
       this.#uidByKey.delete(key);
+      this.#noticedByKey.delete(key);
     }
     if (object === undefined) {
       // Its key stays in the queue: it may have been created again while we let go.
@@ -164,10 +180,26 @@ export class Controller<K extends Reconciled> implements AsyncDisposable {
     const { namespace, name } = splitKey(key);
     const path = { ...pathOf(this.kind), name, ...(namespace === undefined ? {} : { namespace }) };
     const outcome = await this.#patcher.patch(path, object, status, signal);
-    if (outcome.kind !== 'written') return waitMs;
-    const event = eventOf((object.status?.conditions ?? []) as readonly Condition[], conditions);
-    if (event !== undefined) await this.#options.recorder.emit({ regarding: object, ...event }, signal);
+    if (outcome.kind === 'written') {
+      const event = eventOf((object.status?.conditions ?? []) as readonly Condition[], conditions);
+      if (event !== undefined) await this.#options.recorder.emit({ regarding: object, ...event }, signal);
+    }
+    // After a conflict the next reconcile gives out what this one found.
+    if (outcome.kind === 'written' || outcome.kind === 'unchanged')
+      await this.#notify(key, object, findings.notices ?? [], signal);
     return waitMs;
+  }
+
+  async #notify(key: string, object: Declared<K>, notices: readonly Notice[], signal: AbortSignal): Promise<void> {
+    const noticed = this.#noticedByKey.get(key);
+    const fresh = notices.filter(({ id }) => noticed?.has(id) !== true);
+    this.#noticedByKey.set(key, new Set(notices.map(({ id }) => id)));
+    const { recorder, redact } = this.#options;
+    for (const [at, { reason, message }] of fresh.slice(0, NOTICES_AT_ONCE).entries()) {
+      const left = at === NOTICES_AT_ONCE - 1 ? fresh.length - NOTICES_AT_ONCE : 0;
+      const text = redact(left === 0 ? message : `${message}; and ${left} more like it`);
+      await recorder.emit({ regarding: object, type: 'Warning', reason, message: text }, signal);
+    }
   }
 
   /** Keeps the stored value of volatile fields while nothing else changed and their time has not come. */

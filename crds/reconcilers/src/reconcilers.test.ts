@@ -28,7 +28,7 @@ it('opens in the order of need: branch and cluster, then the target, then its st
   expect(world.status('GitBranch')).toMatchObject({ gitTargetCount: 1, state: 'Idle', remote: { commit: TIP } });
   expect(world.status('GitTarget')).toMatchObject({
     streams: { summary: '2/2', total: 2, ready: 2, replaying: 0, blocked: 0 },
-    placement: { mode: 'Plain' },
+    placement: { mode: 'Plain', resolvedAtCommit: TIP, resolvedAt: expect.stringMatching(/^2026-/) as string },
     remote: { commit: TIP, verifiedBy: 'Fetch' },
   });
   expect(world.status('KubeProvider')).toMatchObject({

@@ -102,6 +102,8 @@ export type PlanStep =
       readonly sensitive: boolean;
       /** Why a new document goes there; absent for one that is edited where it lies. */
       readonly placement?: StepPlacement;
+      /** The object is sensitive and Git holds a plain document of it: its value stays in the history whatever is written. */
+      readonly replacesPlaintext?: true;
     }
   | { readonly kind: 'drop-document'; readonly path: string; readonly ref: ObjectRef }
   /**
@@ -110,11 +112,22 @@ export type PlanStep =
    */
   | { readonly kind: 'set-value'; readonly path: string; readonly pointer: string; readonly value: unknown };
 
+/** What kind of folder it is, as a status shows it. */
+export interface FolderShape {
+  /** PascalCase: `Plain`. */
+  readonly mode: string;
+  /** Folder that is rendered, within the target's. */
+  readonly renderRoot?: string;
+  /** Folders that are read and never written. */
+  readonly readOnlyBases?: readonly string[];
+}
+
 export type Recognition =
-  | { readonly kind: 'mine' }
+  | { readonly kind: 'mine'; readonly shape?: FolderShape }
   /** `why`: what another layout would have to know, as half a sentence about one file. */
   | { readonly kind: 'not-mine'; readonly why?: string }
-  | { readonly kind: 'refused'; readonly refusals: readonly Refusal[] };
+  /** `shape`: it is this layout's folder all the same. */
+  | { readonly kind: 'refused'; readonly refusals: readonly Refusal[]; readonly shape?: FolderShape };
 
 /** One document a layout manages. `group` is derived from its apiVersion. */
 export interface ManagedDocument {

@@ -1,11 +1,19 @@
 import type { BranchStore, Signature } from './branch-store.js';
 import type { BranchId, ClusterId, Cursor, CommitSha, TargetId } from './ids.js';
 import type { Collection, StreamTrouble } from './model.js';
-import type { GeneratedSelection, ServedType, Surface } from './points.js';
+import type { FolderShape, GeneratedSelection, ServedType, Surface } from './points.js';
 import type { Refusal } from './refusal.js';
 import type { Provided } from './tokens.js';
 
 export type PruneMode = 'Never' | 'OnEvent' | 'Always';
+
+/** A namespace of the source cluster and who names it. */
+export interface SourceNamespace {
+  /** `*` is every one. */
+  readonly name: string;
+  /** Declarations as a message names them: `WatchRule shop/basics`. */
+  readonly namedBy: readonly string[];
+}
 
 /** How one target is written: the parsed, defaulted form of its declaration. */
 export interface TargetSettings {
@@ -21,8 +29,8 @@ export interface TargetSettings {
   };
   /** Absent: decided per document. */
   readonly serializeNamespace?: boolean;
-  /** Namespaces this target may follow, `*` for every one. Absent: not known; what arrives tells. */
-  readonly sourceNamespaces?: readonly string[];
+  /** Namespaces this target may follow, its own first. Absent: nobody declared any. */
+  readonly sourceNamespaces?: readonly SourceNamespace[];
   readonly prune: PruneMode;
   readonly suspend: boolean;
   readonly generated: GeneratedSelection;
@@ -118,12 +126,33 @@ export interface StreamStatus {
   readonly trouble?: { readonly reason: StreamTrouble; readonly message: string; readonly since: Date };
   readonly cursor?: Cursor;
 }
+/** A "no" that holds until something clears it. */
+export interface StandingRefusal extends Refusal {
+  /** The same one found again keeps its time; one that went and came back has a new one. */
+  readonly since: Date;
+  /** Who wrote what was refused, if that is known. */
+  readonly author?: string;
+}
+/** Plain text of a sensitive object that Git holds, or held until just now. */
+export interface PlaintextFinding extends StandingRefusal {
+  /** The document is encrypted from now on; its older versions are not. */
+  readonly isReplaced: boolean;
+}
 export interface TargetStatus {
   readonly streams: readonly StreamStatus[];
   /** The folder as last judged. */
-  readonly folder: { readonly state: 'NotScanned' | 'Accepted' | 'Refused'; readonly refusals: readonly Refusal[] };
+  readonly folder: {
+    readonly state: 'NotScanned' | 'Accepted' | 'Refused';
+    readonly refusals: readonly Refusal[];
+    /** What kind of folder it is, and since which commit; absent while no layout knows it. */
+    readonly resolved?: { readonly shape: FolderShape; readonly commit?: CommitSha; readonly at: Date };
+  };
   /** Standing object-level refusals; cleared by the next accepted snapshot of their collection. */
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly StandingRefusal[];
+  /** Documents left as they are; cleared also by a write of the object that is not skipped. They block nothing. */
+  readonly skipped: readonly StandingRefusal[];
+  /** They block nothing either. */
+  readonly plaintext: readonly PlaintextFinding[];
   /** Absent: nothing measured yet, or suspended. */
   readonly retention?: { readonly mode: PruneMode; readonly retainedDocuments: number; readonly observedAt: Date };
   /** Absent until something of this target was published or found published. */

@@ -1,23 +1,41 @@
-import { isReverserError, type FolderView, type Layout, type Placed, type Refusal } from '@gitops-reverser/kernel-api';
+import {
+  isReverserError,
+  type FolderShape,
+  type FolderView,
+  type Layout,
+  type Placed,
+  type Refusal,
+} from '@gitops-reverser/kernel-api';
 
-export type FolderVerdict =
+export type FolderVerdict = (
   | { readonly kind: 'accepted'; readonly layout: Layout }
-  | { readonly kind: 'refused'; readonly refusals: readonly Refusal[] };
+  | { readonly kind: 'refused'; readonly refusals: readonly Refusal[] }
+) & {
+  /** As the one layout says that knows the folder, whether it accepts it or not. */
+  readonly shape?: FolderShape;
+};
 
 /** One `mine` wins; two, or any refusal, refuse the whole folder. */
 export function judgeFolder(layouts: readonly Placed<'layout'>[], folder: FolderView): FolderVerdict {
   const mine: Placed<'layout'>[] = [];
   const refusals: Refusal[] = [];
   const whys: string[] = [];
+  const shapes: (FolderShape | undefined)[] = [];
   for (const layout of layouts) {
     const recognition = layout.instance.recognise(folder);
+    if (recognition.kind === 'not-mine') {
+      if (recognition.why !== undefined) whys.push(recognition.why);
+      continue;
+    }
+    shapes.push(recognition.shape);
     if (recognition.kind === 'mine') mine.push(layout);
-    else if (recognition.kind === 'refused') refusals.push(...recognition.refusals);
-    else if (recognition.why !== undefined) whys.push(recognition.why);
+    else refusals.push(...recognition.refusals);
   }
-  if (refusals.length > 0) return { kind: 'refused', refusals };
+  const [shape] = shapes;
+  const shaped = shapes.length === 1 && shape !== undefined ? { shape } : {};
+  if (refusals.length > 0) return { kind: 'refused', refusals, ...shaped };
   const [only, second] = mine;
-  if (only !== undefined && second === undefined) return { kind: 'accepted', layout: only.instance };
+  if (only !== undefined && second === undefined) return { kind: 'accepted', layout: only.instance, ...shaped };
   return { kind: 'refused', refusals: [only === undefined ? nobodys(layouts, folder, whys) : contested(mine, folder)] };
 }
 

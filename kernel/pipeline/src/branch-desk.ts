@@ -412,8 +412,9 @@ export class BranchDesk {
   #scan(lane: Lane): void {
     const { base } = this.#publication;
     if (base === undefined || lane.isGone) return;
+    const commit = base.kind === 'root' ? undefined : base.commit;
     try {
-      lane.judge(() => this.#spec.store.folder(base.kind === 'root' ? undefined : base.commit, lane.settings.path));
+      lane.judge(() => this.#spec.store.folder(commit, lane.settings.path), commit);
     } catch (error) {
       this.#logger.error(
         { gitTarget: lane.facts.id, err: messageOf(error), reason: reasonOf(error) },

@@ -11,10 +11,11 @@ import {
   type Refusal,
   type TargetId,
 } from '@gitops-reverser/kernel-api';
+import { DocumentAccounts } from './document-accounts.js';
 import type { Snapshot } from './item.js';
-import type { Lane } from './lane.js';
+import type { Lane, StandingFindings } from './lane.js';
 import { backoffMs, type RuntimeLimits } from './limits.js';
-import { gtLabels, gvrLabels, type Meters } from './meters.js';
+import { gtLabels, type Meters } from './meters.js';
 import { arrivalsOf, collectionKeysOf, type PendingWrite, type PlannedCommit } from './pending.js';
 import { planWrite, type Planned, type Planning } from './planner.js';
 import type { PlanAnswer } from './publication.js';
@@ -36,9 +37,11 @@ interface ClosingGiven {
 export class Closing {
   readonly #given: ClosingGiven;
   readonly #planning: Planning;
+  readonly #accounts: DocumentAccounts;
 
   constructor(given: ClosingGiven) {
     this.#given = given;
+    this.#accounts = new DocumentAccounts(given.meters, given.logger);
     this.#planning = {
       store: given.store,
       clock: given.clock,
@@ -61,7 +64,7 @@ export class Closing {
     }
     switch (planned.kind) {
       case 'planned':
-        this.#accepted(lane, write, planned.refused);
+        this.#accepted(lane, write, planned.found);
         if (planned.problem !== undefined)
           logger.warn(
             { gitTarget: lane.facts.id, reason: 'CommitMessageFallback', err: planned.problem },
@@ -74,7 +77,7 @@ export class Closing {
         this.#given.folderRefused();
         return { kind: 'dropped' };
       case 'refused':
-        this.#refused(lane, write, planned.refused);
+        this.#refused(lane, write, planned.found);
         return { kind: 'dropped' };
     }
   }
@@ -88,7 +91,7 @@ export class Closing {
     for (const arrivedAt of arrivalsOf(write))
       meters.eventToRemote.observe(labels, Math.max(0, nowMs - arrivedAt.getTime()) / 1_000);
     // The series of a target that is gone went with it.
-    if (!lane.isGone) this.#countDocuments(lane, plan);
+    if (!lane.isGone && plan !== undefined) this.#accounts.settled(lane, plan);
     if (commit !== undefined && lane.lastCommit !== commit) {
       lane.lastCommit = commit;
       lane.events.changed();
@@ -98,23 +101,25 @@ export class Closing {
     if (write.kind === 'snapshot') write.settle('settled');
   }
 
-  #accepted(lane: Lane, write: PendingWrite, refused: ReadonlyMap<string, Refusal>): void {
-    this.#countRefusals(lane, refused);
+  #accepted(lane: Lane, write: PendingWrite, found: StandingFindings): void {
+    const { refused } = found;
+    this.#accounts.refused(lane, refused.values());
     if (write.kind === 'snapshot')
-      return lane.cleared(write.snapshot.collectionKey, standing(lane, write.snapshot, refused));
-    for (const [key, refusal] of refused) lane.refuse(collectionOf(write, key), key, refusal);
+      return lane.cleared(write.snapshot.collectionKey, standing(lane, write.snapshot, found));
+    this.#refuse(lane, write, refused);
     if (refused.size > 0)
       this.#given.meters.commitFailures.add({ ...this.#given.labels, kind: 'window', reason: 'encryption' });
     const mayRemove = removesOnEvent(lane.pruneOf(write.prune));
-    const now = this.#given.clock.now();
-    for (const { operation, collectionKey, refKey } of write.entries)
-      lane.retainedOne(collectionKey, refKey, operation === 'DELETE' && !mayRemove, now);
+    for (const { operation, collectionKey, refKey } of write.entries) {
+      lane.met(collectionKey, refKey, { skip: found.skipped.get(refKey), plaintext: found.plaintext.get(refKey) });
+      lane.retainedOne(collectionKey, refKey, operation === 'DELETE' && !mayRemove);
+    }
   }
 
   /** A drop always asks for a scoped snapshot, so that state (not history) is repaired; a snapshot that failed does not. */
-  #refused(lane: Lane, write: PendingWrite, refused: ReadonlyMap<string, Refusal>): void {
-    for (const [key, refusal] of refused) lane.refuse(collectionOf(write, key), key, refusal);
-    this.#countRefusals(lane, refused);
+  #refused(lane: Lane, write: PendingWrite, { refused }: StandingFindings): void {
+    this.#refuse(lane, write, refused);
+    this.#accounts.refused(lane, refused.values());
     this.#failure(lane, write, 'refused');
     const [first] = refused.values();
     this.#given.logger.warn(
@@ -122,6 +127,11 @@ export class Closing {
       'a write was refused',
     );
     if (write.kind === 'window') lane.events.snapshotOwed(collectionKeysOf(write));
+  }
+
+  #refuse(lane: Lane, write: PendingWrite, refused: ReadonlyMap<string, Refusal>): void {
+    const author = write.author.outcome === 'resolved' ? { author: write.author.actor.username } : {};
+    for (const [key, refusal] of refused) lane.refuse(collectionOf(write, key), key, { ...refusal, ...author });
   }
 
   #failed(lane: Lane, write: PendingWrite, error: unknown): PlanAnswer {
@@ -147,39 +157,7 @@ export class Closing {
     meters.commitFailures.add({ ...labels, kind: write.kind === 'window' ? 'window' : 'atomic', reason });
     if (write.kind === 'snapshot') meters.resyncFailures.add(gtLabels(lane.facts));
   }
-
-  #countRefusals(lane: Lane, refused: ReadonlyMap<string, Refusal>): void {
-    const { meters } = this.#given;
-    for (const { ref, code } of refused.values()) {
-      if (ref === undefined) continue;
-      const labels = { ...gtLabels(lane.facts), ...gvrLabels(ref) };
-      meters.writeRefusals.add({ ...labels, kind: code });
-      meters.documents.add({ ...labels, outcome: 'refused' });
-    }
-  }
-
-  #countDocuments(lane: Lane, plan: PlannedCommit | undefined): void {
-    const { documents } = this.#given.meters;
-    let run: { readonly ref: ObjectRef; readonly outcome: string; count: number } | undefined;
-    const flush = (): void => {
-      if (run !== undefined)
-        documents.add({ ...gtLabels(lane.facts), ...gvrLabels(run.ref), outcome: run.outcome }, run.count);
-    };
-    // Equal neighbours are counted together: a snapshot has one type and few outcomes.
-    for (const { ref, outcome } of plan?.documents ?? []) {
-      if (outcome === 'refused') continue;
-      if (run !== undefined && run.outcome === outcome && isSameType(run.ref, ref)) run.count += 1;
-      else {
-        flush();
-        run = { ref, outcome, count: 1 };
-      }
-    }
-    flush();
-  }
 }
-
-const isSameType = (a: ObjectRef, b: ObjectRef): boolean =>
-  a.resource === b.resource && a.group === b.group && a.version === b.version;
 
 function collectionOf(write: PendingWrite, refKey: string): string {
   if (write.kind === 'snapshot') return write.snapshot.collectionKey;
@@ -187,10 +165,10 @@ function collectionOf(write: PendingWrite, refKey: string): string {
 }
 
 /** What an accepted snapshot leaves standing: what it had to leave out, and what could not be read. */
-function standing(lane: Lane, snapshot: Snapshot, refused: ReadonlyMap<string, Refusal>): ReadonlyMap<string, Refusal> {
-  const left = new Map(refused);
-  for (const { refKey, ref, reason } of snapshot.unread) left.set(refKey, unreadRefusal(lane.facts.id, ref, reason));
-  return left;
+function standing(lane: Lane, snapshot: Snapshot, found: StandingFindings): StandingFindings {
+  const refused = new Map(found.refused);
+  for (const { refKey, ref, reason } of snapshot.unread) refused.set(refKey, unreadRefusal(lane.facts.id, ref, reason));
+  return { ...found, refused };
 }
 
 /** Fail closed: what could not be reduced to intent is not written. */

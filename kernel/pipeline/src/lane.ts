@@ -6,12 +6,12 @@ import {
   type Logger,
   type Placed,
   type PruneMode,
-  type Refusal,
   type TargetId,
   type TargetSettings,
   type TargetStatus,
 } from '@gitops-reverser/kernel-api';
 import { judgeFolder, refusedBy, type FolderVerdict } from './accept.js';
+import { Standing, type Found } from './standing.js';
 import { stricter } from './sweep.js';
 import type { CommitWindow } from './window.js';
 
@@ -33,12 +33,22 @@ export interface LaneEvents {
   snapshotOwed(collectionKeys: readonly string[]): void;
   /** The folder can be used again: every collection owes a snapshot, and the mirror is not whole before. */
   recovered(): void;
+  /** A folder was read and judged. */
+  judged(durationMs: number): void;
   /** It was retired and the last of its writes is settled: its plugins are not needed any more. */
   released(): void;
 }
 
-/** 1_000: what one status could never show; beyond it only the count of a collection's refusals would grow. */
-const REFUSALS = 1_000;
+/** What planning found out about one object, or about all of a collection. */
+export interface ObjectFindings {
+  readonly skip: Found | undefined;
+  readonly plaintext: Found | undefined;
+}
+export interface StandingFindings {
+  readonly refused: ReadonlyMap<string, Found>;
+  readonly skipped: ReadonlyMap<string, Found>;
+  readonly plaintext: ReadonlyMap<string, Found>;
+}
 
 /** The verdict, with the folder to plan in where there is one. */
 export type JudgedFolder =
@@ -54,21 +64,33 @@ export class Lane {
   isGone = false;
   lastCommit: CommitSha | undefined;
   readonly #logger: Logger;
+  readonly #now: () => Date;
   #verdict: FolderVerdict | undefined;
   /** Folder the verdict is about. */
   #judgedTree: string | undefined;
   /** The last judgement ended in a fault. */
   #isInDoubt = false;
-  readonly #refusalsByCollection = new Map<string, Map<string, Refusal>>();
+  readonly #refused = new Standing();
+  readonly #skipped = new Standing();
+  readonly #plaintext = new Standing();
   readonly #retainedByCollection = new Map<string, Set<string>>();
   #measuredAt: Date | undefined;
+  #resolved: TargetStatus['folder']['resolved'];
 
-  constructor(facts: LaneFacts, plugins: LanePlugins, settings: TargetSettings, events: LaneEvents, logger: Logger) {
+  constructor(
+    facts: LaneFacts,
+    plugins: LanePlugins,
+    settings: TargetSettings,
+    events: LaneEvents,
+    logger: Logger,
+    now: () => Date,
+  ) {
     this.facts = facts;
     this.plugins = plugins;
     this.settings = settings;
     this.events = events;
     this.#logger = logger;
+    this.#now = now;
   }
 
   /** The folder is refused, or could not be judged: only another look at the remote can tell more. */
@@ -82,16 +104,13 @@ export class Lane {
    *
    * @throws what opening or reading the folder throws, when time may cure it
    */
-  judge(open: () => FolderView): JudgedFolder {
+  judge(open: () => FolderView, commit: CommitSha | undefined): JudgedFolder {
     let folder: FolderView | undefined;
     let verdict: FolderVerdict | undefined;
     this.#isInDoubt = false;
     try {
       folder = open();
-      verdict =
-        this.#judgedTree === folder.treeId && this.#verdict !== undefined
-          ? this.#verdict
-          : judgeFolder(this.plugins.layouts, folder);
+      verdict = this.#judgedTree === folder.treeId && this.#verdict !== undefined ? this.#verdict : this.#look(folder);
     } catch (error) {
       verdict = refusedBy(error);
       if (verdict === undefined) {
@@ -99,16 +118,24 @@ export class Lane {
         throw error;
       }
     }
-    if (verdict !== this.#verdict) this.#judged(verdict);
+    if (verdict !== this.#verdict) this.#judged(verdict, commit);
     this.#judgedTree = folder?.treeId;
     if (verdict.kind === 'refused' || folder === undefined) return { kind: 'refused' };
     return { kind: 'accepted', layout: verdict.layout, folder };
   }
 
-  #judged(verdict: FolderVerdict): void {
+  #look(folder: FolderView): FolderVerdict {
+    const startedAtMs = this.#now().getTime();
+    const verdict = judgeFolder(this.plugins.layouts, folder);
+    this.events.judged(Math.max(0, this.#now().getTime() - startedAtMs));
+    return verdict;
+  }
+
+  #judged(verdict: FolderVerdict, commit: CommitSha | undefined): void {
     const before = this.#verdict;
     this.#verdict = verdict;
-    if (before?.kind !== verdict.kind || verdict.kind === 'refused') this.events.changed();
+    const isResolvedAnew = this.#resolve(verdict, commit);
+    if (before?.kind !== verdict.kind || verdict.kind === 'refused' || isResolvedAnew) this.events.changed();
     if (verdict.kind === 'refused' && before?.kind !== 'refused') {
       this.#logger.warn(
         {
@@ -125,6 +152,15 @@ export class Lane {
     }
   }
 
+  /** Dates the resolution, not the last look: the same kind of folder seen again keeps its commit and time. */
+  #resolve({ shape }: FolderVerdict, commit: CommitSha | undefined): boolean {
+    const before = this.#resolved;
+    if (JSON.stringify(before?.shape) === JSON.stringify(shape)) return false;
+    this.#resolved =
+      shape === undefined ? undefined : { shape, at: this.#now(), ...(commit === undefined ? {} : { commit }) };
+    return true;
+  }
+
   /** Our own commit on an accepted folder gives an accepted folder; it is not judged a second time. */
   adopt(layout: Layout, folder: FolderView): void {
     if (this.#verdict?.kind !== 'accepted' || this.#verdict.layout !== layout) return;
@@ -139,55 +175,75 @@ export class Lane {
     this.events.changed();
   }
 
-  refuse(collectionKey: string, objectKey: string, refusal: Refusal): void {
-    const known = this.#refusalsByCollection.get(collectionKey) ?? new Map<string, Refusal>();
-    this.#refusalsByCollection.set(collectionKey, known);
-    if (known.size >= REFUSALS && !known.has(objectKey)) return;
-    known.set(objectKey, refusal);
-    this.events.changed();
+  refuse(collectionKey: string, objectKey: string, refusal: Found): void {
+    if (this.#refused.set(collectionKey, objectKey, refusal, this.#now())) this.events.changed();
+  }
+
+  /** What a live write met beside what refused it: of these objects alone something is known. */
+  met(collectionKey: string, objectKey: string, met: ObjectFindings): void {
+    const at = this.#now();
+    const changed = [
+      met.skip === undefined
+        ? this.#skipped.clear(collectionKey, objectKey)
+        : this.#skipped.set(collectionKey, objectKey, met.skip, at),
+      met.plaintext === undefined
+        ? this.#plaintext.clear(collectionKey, objectKey)
+        : this.#plaintext.set(collectionKey, objectKey, met.plaintext, at),
+    ];
+    if (changed.includes(true)) this.events.changed();
   }
 
   /** An accepted snapshot of a collection says all there is to say about it. */
-  cleared(collectionKey: string, standing: ReadonlyMap<string, Refusal>): void {
-    const had = this.#refusalsByCollection.delete(collectionKey);
-    if (standing.size > 0) this.#refusalsByCollection.set(collectionKey, new Map([...standing].slice(0, REFUSALS)));
-    if (had || standing.size > 0) this.events.changed();
+  cleared(collectionKey: string, standing: StandingFindings): void {
+    const at = this.#now();
+    const changed = [
+      this.#refused.replace(collectionKey, standing.refused, at),
+      this.#skipped.replace(collectionKey, standing.skipped, at),
+      this.#plaintext.replace(collectionKey, standing.plaintext, at),
+    ];
+    if (changed.includes(true)) this.events.changed();
   }
 
-  retained(collectionKey: string, objectKeys: readonly string[], at: Date): void {
+  retained(collectionKey: string, objectKeys: readonly string[]): void {
     this.#retainedByCollection.set(collectionKey, new Set(objectKeys));
-    this.#measuredAt = at;
+    this.#measuredAt = this.#now();
     this.events.changed();
   }
 
   /** One document more or fewer than the last measurement of its collection said. */
-  retainedOne(collectionKey: string, objectKey: string, isRetained: boolean, at: Date): void {
+  retainedOne(collectionKey: string, objectKey: string, isRetained: boolean): void {
     const known = this.#retainedByCollection.get(collectionKey);
     if (known === undefined || known.has(objectKey) === isRetained) return;
     if (isRetained) known.add(objectKey);
     else known.delete(objectKey);
-    this.#measuredAt = at;
+    this.#measuredAt = this.#now();
     this.events.changed();
   }
 
   /** A collection is no longer followed: nothing is known of it any more. */
   forget(collectionKey: string): void {
-    const hadRefusals = this.#refusalsByCollection.delete(collectionKey);
+    const changed = [this.#refused, this.#skipped, this.#plaintext].map((standing) => standing.forget(collectionKey));
     const wasMeasured = this.#retainedByCollection.delete(collectionKey);
     if (this.#retainedByCollection.size === 0) this.#measuredAt = undefined;
-    if (hadRefusals || wasMeasured) this.events.changed();
+    if (changed.includes(true) || wasMeasured) this.events.changed();
   }
 
   folderStatus(): TargetStatus['folder'] {
     const verdict = this.#verdict;
     if (verdict === undefined) return { state: 'NotScanned', refusals: [] };
+    const resolved = this.#resolved === undefined ? {} : { resolved: this.#resolved };
     return verdict.kind === 'accepted'
-      ? { state: 'Accepted', refusals: [] }
-      : { state: 'Refused', refusals: verdict.refusals };
+      ? { state: 'Accepted', refusals: [], ...resolved }
+      : { state: 'Refused', refusals: verdict.refusals, ...resolved };
   }
 
-  refusals(): readonly Refusal[] {
-    return [...this.#refusalsByCollection.values()].flatMap((known) => [...known.values()]);
+  /** What stands of single objects. */
+  findings(): Pick<TargetStatus, 'refused' | 'skipped' | 'plaintext'> {
+    return {
+      refused: this.#refused.all(),
+      skipped: this.#skipped.all(),
+      plaintext: this.#plaintext.all().map((found) => ({ ...found, isReplaced: found.isReplaced === true })),
+    };
   }
 
   /** The stricter of what was captured and what holds now; a target that is gone removes nothing. */

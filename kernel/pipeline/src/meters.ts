@@ -25,6 +25,10 @@ export interface Meters {
   readonly commitFailures: Counter;
   readonly resyncFailures: Counter;
   readonly writeRefusals: Counter;
+  readonly documentsSkipped: Counter;
+  readonly placements: Counter;
+  readonly placementRefusals: Counter;
+  readonly storeBuild: Histogram;
   readonly windowsClosed: Counter;
   readonly foreignCommits: Counter;
   readonly foreignRewrites: Counter;
@@ -88,6 +92,27 @@ export function declareMeters(registry: Metrics): Meters {
     commitFailures: counter('git_commit_failures_total', [...PB, 'kind', 'reason'], 'Closes that gave no commit.'),
     resyncFailures: counter('git_resync_failures_total', GT, 'Snapshots that were not written.'),
     writeRefusals: counter('write_refusals_total', [...GT, ...GVR, 'kind'], 'Objects that were refused.'),
+    documentsSkipped: counter(
+      'documents_skipped_total',
+      [...GT, ...GVR, 'reason'],
+      'Writes that left a document as it is because no edit may touch it.',
+    ),
+    placements: counter(
+      'placements_total',
+      [...GT, ...GVR, 'source', 'disposition'],
+      'New documents that reached the remote, by how their place was found.',
+    ),
+    placementRefusals: counter(
+      'placement_refusals_total',
+      [...GT, ...GVR, 'reason'],
+      'New documents without a place: each is an object that the mirror lacks.',
+    ),
+    storeBuild: seconds(
+      'store_build_duration_seconds',
+      GT,
+      [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+      'Duration of reading and judging a folder.',
+    ),
     windowsClosed: counter('git_windows_closed_total', [...PB, 'reason'], 'Commit windows closed.'),
     foreignCommits: counter('git_foreign_commits_total', PB, 'Tips that somebody else pushed.'),
     foreignRewrites: counter('git_foreign_rewrites_total', PB, 'Tips that took our commits back.'),

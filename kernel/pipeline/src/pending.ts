@@ -1,11 +1,20 @@
-import type { CommitSha, ObjectRef, PruneMode, TargetId, TargetSettings } from '@gitops-reverser/kernel-api';
+import type {
+  CommitSha,
+  ObjectRef,
+  PruneMode,
+  Refusal,
+  StepPlacement,
+  TargetId,
+  TargetSettings,
+} from '@gitops-reverser/kernel-api';
 import type { AuthorKind } from './author.js';
 import type { Authorship, Snapshot, SnapshotOutcome } from './item.js';
 import type { Lane } from './lane.js';
 import type { MessageSource } from './message.js';
 import type { WindowEntry } from './window.js';
 
-export type DocumentOutcome = 'written' | 'deleted_live' | 'deleted_sweep' | 'unchanged' | 'retained' | 'refused';
+export type DocumentOutcome = 'written' | 'deleted_live' | 'deleted_sweep' | 'unchanged' | 'retained';
+/** What one object came to; a refused or skipped one came to nothing. */
 export interface DocumentCount {
   readonly ref: ObjectRef;
   readonly outcome: DocumentOutcome;
@@ -18,6 +27,10 @@ export interface PlannedCommit {
   readonly authorKind: AuthorKind;
   readonly messageSource: MessageSource;
   readonly documents: readonly DocumentCount[];
+  /** New documents of the commit. */
+  readonly placements: readonly { readonly ref: ObjectRef; readonly path: string; readonly placement: StepPlacement }[];
+  /** Documents it left as they are. */
+  readonly skipped: readonly Refusal[];
 }
 
 interface PendingFacts {

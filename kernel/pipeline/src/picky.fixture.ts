@@ -1,11 +1,14 @@
 import {
   definePlugin,
+  ok,
   refuse,
   type BootstrapFile,
+  type FolderShape,
   type KubeObject,
   type Layout,
   type Plugin,
   type Sanitizer,
+  type StepPlacement,
   type Writer,
 } from '@gitops-reverser/kernel-api';
 import { jsonLines } from '@gitops-reverser/kernel-testing';
@@ -23,6 +26,10 @@ export interface Picky {
   batches: number;
   /** The next plans throw. */
   failures: number;
+  /** What it says the folder is. */
+  shape: FolderShape | undefined;
+  /** Sensitive objects whose documents in Git are plain. */
+  readonly plaintext: Set<string>;
   /** What the layout, and then the writer, want beside the documents. */
   readonly beside: { layout: readonly BootstrapFile[]; writer: readonly BootstrapFile[] };
 }
@@ -31,14 +38,16 @@ const dataOf = (object: KubeObject): Readonly<Record<string, unknown>> =>
   (object['data'] ?? {}) as Readonly<Record<string, unknown>>;
 
 /**
- * The kit's layout with opinions: a file called BROKEN refuses the folder, an object whose data says `refuse` is refused, one
- * that says `escape` is planned outside the folder.
+ * The kit's layout with opinions: a file called BROKEN refuses the folder. Of an object its data decides: `refuse` and
+ * `refuseAll` are refused, `skip` is left as it is, `escape` is planned there, whatever there is, and `join` is placed there.
  */
 export function pickyLayout(): Picky {
   const picky: Picky = {
     planned: [],
     batches: 0,
     failures: 0,
+    shape: undefined,
+    plaintext: new Set(),
     beside: { layout: [], writer: [] },
     plugin: definePlugin({ id: 'picky', kernelApi: '^1.0', options: {} }, (on) => {
       on.layout({ needs: {}, create: () => layout(picky) });
@@ -48,22 +57,23 @@ export function pickyLayout(): Picky {
   return picky;
 }
 
+const JOINED = {
+  source: 'sibling',
+  disposition: 'new_file',
+  step: 'a',
+  evidenceCount: 2,
+  guard: 'path',
+} satisfies StepPlacement;
+
 function layout(picky: Picky): Layout {
   const inner = part<Layout>('layout');
   return {
-    recognise: (folder) =>
-      folder.file('BROKEN') === undefined
-        ? inner.recognise(folder)
-        : {
-            kind: 'refused',
-            refusals: [
-              {
-                code: 'invalid-yaml',
-                path: 'BROKEN',
-                message: 'BROKEN: expected YAML, found something else; repair or remove it',
-              },
-            ],
-          },
+    recognise(folder) {
+      const shape = picky.shape === undefined ? {} : { shape: picky.shape };
+      if (folder.file('BROKEN') === undefined) return { ...inner.recognise(folder), ...shape };
+      const message = 'BROKEN: expected YAML, found something else; repair or remove it';
+      return { kind: 'refused', refusals: [{ code: 'invalid-yaml', path: 'BROKEN', message }], ...shape };
+    },
     documents: (folder) => inner.documents(folder),
     bootstrap: () => picky.beside.layout,
     plan(changes, folder) {
@@ -77,23 +87,44 @@ function layout(picky: Picky): Layout {
         const change = changes[index];
         if (change?.kind !== 'upsert' || !answer.ok) return answer;
         const data = dataOf(change.object);
+        const { name } = change.ref;
         if (data['refuse'] !== undefined)
-          return refuse({
-            code: 'unplaceable-edit',
-            message: `${change.ref.name}: expected a place, found none; change it`,
-          });
+          return refuse({ code: 'unplaceable-edit', message: `${name}: expected a place, found none; change it` });
+        if (data['refuseAll'] !== undefined)
+          return refuse({ code: 'ignore-shadows-managed', message: `${name}: its place is ignored`, whole: true });
         if (data['skip'] !== undefined)
           return refuse({
             code: 'non-editable',
-            message: `${change.ref.name}: expected a document without anchors, found one; edit it in Git`,
+            message: `${name}: document 1 of all.jsonl holds an anchor; edit it in Git`,
+            path: 'all.jsonl',
+            index: 1,
             skip: true,
           });
-        if (data['escape'] === undefined) return answer;
-        return { ok: true, value: answer.value.map((step) => ({ ...step, path: String(data['escape']) })) };
+        const isPlain = change.sensitive && picky.plaintext.has(name);
+        return ok(
+          answer.value.map((step) => ({
+            ...step,
+            ...(data['escape'] === undefined ? {} : { path: String(data['escape']) }),
+            ...(data['join'] === undefined ? {} : { path: String(data['join']), placement: JOINED }),
+            ...(isPlain ? { replacesPlaintext: true as const } : {}),
+          })),
+        );
       });
     },
   };
 }
+
+/** Writes sensitive objects so that nobody can read them. */
+export const sealing = definePlugin({ id: 'sealing', kernelApi: '^1.0', options: {} }, (on) => {
+  on.writer({
+    needs: {},
+    create: (): Writer => ({
+      encrypts: true,
+      accepts: (step) => step.kind === 'put-document' && step.sensitive,
+      render: (step) => Promise.resolve(ok(Buffer.from(`sealed ${step.path}`))),
+    }),
+  });
+});
 
 /** Throws at objects whose data says `choke`. */
 export const chokingSanitizer = definePlugin({ id: 'choking', kernelApi: '^1.0', options: {} }, (on) => {

@@ -311,6 +311,7 @@ it('every instrument of the river carries the name and labels of chapter 30, 7.2
   const rig = await openRig();
 
   expect([...rig.metrics.names()].sort()).toEqual([
+    'documents_skipped_total',
     'git_branch_targets',
     'git_commit_failures_total',
     'git_commits_total',
@@ -328,6 +329,9 @@ it('every instrument of the river carries the name and labels of chapter 30, 7.2
     'git_retained_bytes',
     'git_windows_closed_total',
     'objects_filtered_total',
+    'placement_refusals_total',
+    'placements_total',
+    'store_build_duration_seconds',
     'watch_event_handling_seconds',
     'watch_events_total',
     'watch_plan_dirty_targets',

@@ -233,19 +233,6 @@ describe('20, 1.3: the unit of refusal', () => {
     await rig.runtime.close(0);
   });
 
-  it('FC-YML-9: a document no edit may touch is skipped visibly; the rest of its window is written', async () => {
-    const picky = pickyLayout();
-    const rig = await openRig({ layouts: [picky.plugin] });
-
-    rig.write(aConfigMap({ name: 'anchored', data: { skip: 'yes' } }));
-    rig.write(aConfigMap('one'));
-    await rig.clock.advance(10_000);
-
-    expect(paths(rig)).toEqual([doc('one')]);
-    expect(rig.targetHandle.status().refused).toMatchObject([{ code: 'non-editable', ref: { name: 'anchored' } }]);
-    await rig.runtime.close(0);
-  });
-
   it('fail closed: an object the sanitizers choke on is not written, its document is kept, and its content told to nobody', async () => {
     const rig = await openRig({
       plugins: [chokingSanitizer],

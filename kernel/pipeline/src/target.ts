@@ -92,8 +92,10 @@ export class Target implements TargetHandle {
         },
         snapshotOwed: (keys) => this.#snapshotOwed(keys),
         recovered: () => this.#recovered(),
+        judged: (durationMs) => commons.meters.storeBuild.observe(gtLabels(spec), durationMs / 1_000),
       },
       this.#logger,
+      () => commons.clock.now(),
     );
     const labels = { source_cluster: cluster.id, ...gtLabels(spec) };
     this.#gauges = [
@@ -124,7 +126,7 @@ export class Target implements TargetHandle {
     return {
       streams: [...this.#streams].map(([key, stream]) => this.#streamStatus(key, stream)),
       folder: this.#lane.folderStatus(),
-      refused: this.#lane.refusals(),
+      ...this.#lane.findings(),
       ...(retention === undefined ? {} : { retention }),
       ...(lastCommit === undefined ? {} : { lastCommit }),
       ...(this.#resyncedToken === undefined ? {} : { resyncedToken: this.#resyncedToken }),

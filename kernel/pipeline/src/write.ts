@@ -8,7 +8,6 @@ export type FileChanges = ReadonlyMap<string, Uint8Array | undefined>;
 /** The steps of one object, in order. */
 export interface Work {
   readonly refKey: string;
-  readonly sensitive: boolean;
   readonly steps: readonly PlanStep[];
 }
 
@@ -83,7 +82,7 @@ const escape = (step: PlanStep, found: string): Refusal => ({
 });
 const noEncryption = (step: PlanStep): Refusal => ({
   code: 'encryption-missing',
-  message: `${step.path}: expected a writer that encrypts for a sensitive object, found none; configure encryption on the target, or do not select the type`,
+  message: `${step.path}: expected a writer that encrypts for a sensitive object, found none; configure encryption on the target, or do not select the type${step.kind === 'put-document' && step.replacesPlaintext === true ? '; its plain text stands in Git and stays in the history: rotate it' : ''}`,
   path: step.path,
   ...refOf(step),
 });

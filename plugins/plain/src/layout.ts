@@ -10,6 +10,7 @@ import {
   type Recognition,
   type Refusal,
   type Result,
+  type StepPlacement,
   type TargetSettings,
 } from '@gitops-reverser/kernel-api';
 import {
@@ -20,6 +21,7 @@ import {
   type FolderCache,
   type FolderContents,
   type FolderDocument,
+  type Placement,
   type PlacementSubject,
 } from '@gitops-reverser/toolkit-manifests';
 import { editDocument, type SplitText } from '@gitops-reverser/toolkit-yaml';
@@ -32,8 +34,25 @@ export interface PlainLayoutOptions {
   readonly cache: FolderCache;
 }
 
+/** Word of `status.placement.mode`. */
+const PLAIN = { mode: 'Plain' } as const;
+
 type Answer = Result<readonly PlanStep[], Refusal>;
 type Upsert = Extract<DesiredChange, { readonly kind: 'upsert' }>;
+type PutFacts = Pick<Extract<PlanStep, { readonly kind: 'put-document' }>, 'placement' | 'replacesPlaintext'>;
+
+/** Preconditions over a whole plan (chapter 20, 1.3). */
+const WHOLE: ReadonlySet<string> = new Set(['ignore-shadows-managed', 'ambiguous-layout']);
+
+/** The plain text that a sensitive object leaves behind in the history. */
+const leak = (old: FolderDocument | undefined): PutFacts =>
+  old?.nature === 'manifest' ? { replacesPlaintext: true } : {};
+
+const placementOf = ({ source, disposition, inference }: Placement): StepPlacement => ({
+  source,
+  disposition,
+  ...inference,
+});
 
 /**
  * A folder of plain manifests: a document is edited where it lies; a new one goes where its template says, else beside its
@@ -52,7 +71,7 @@ export function createPlainLayout({ settings, cache }: PlainLayoutOptions): Layo
       const refusal = namespaces.refusal();
       const { issues } = judgePlainFolder(folder, contents);
       const refusals = refusal === undefined ? issues : [...issues, refusal];
-      return refusals.length > 0 ? { kind: 'refused', refusals } : { kind: 'mine' };
+      return refusals.length > 0 ? { kind: 'refused', refusals, shape: PLAIN } : { kind: 'mine', shape: PLAIN };
     },
 
     documents(folder: FolderView): readonly ManagedDocument[] {
@@ -63,7 +82,6 @@ export function createPlainLayout({ settings, cache }: PlainLayoutOptions): Layo
     },
 
     plan(changes: readonly DesiredChange[], folder: FolderView): readonly Answer[] {
-      namespaces.observe(changes);
       return new Plan(changes, folder, readFolder(folder, cache), namespaces, policy).answers();
     },
   };
@@ -129,7 +147,9 @@ class Plan {
       if (place === undefined) return;
       const drop: readonly PlanStep[] =
         old === undefined ? [] : [{ kind: 'drop-document', path: old.path, ref: change.ref }];
-      answers[at] = place.ok ? ok([this.put(change, place.value.path), ...drop]) : place;
+      answers[at] = place.ok
+        ? ok([this.put(change, place.value.path, { placement: placementOf(place.value), ...leak(old) }), ...drop])
+        : refuse(WHOLE.has(place.error.code) ? { ...place.error, whole: true } : place.error);
     });
     return answers;
   }
@@ -142,8 +162,8 @@ class Plan {
     return undefined;
   }
 
-  private put({ ref, object, sensitive }: Upsert, path: string): PlanStep {
-    return { kind: 'put-document', path, ref, object: this.namespaces.written(object), sensitive };
+  private put({ ref, object, sensitive }: Upsert, path: string, more: PutFacts = {}): PlanStep {
+    return { kind: 'put-document', path, ref, object: this.namespaces.written(object), sensitive, ...more };
   }
 
   private edit(change: Upsert, { path, index, nature, construct }: FolderDocument): Answer {
@@ -162,9 +182,10 @@ class Plan {
   }
 
   /** Never taken for unchanged by what its text says. Undefined: its document must move to a file of its own. */
-  private hide(change: Upsert, { path, index, nature, construct, siblings }: FolderDocument): Answer | undefined {
+  private hide(change: Upsert, found: FolderDocument): Answer | undefined {
+    const { path, index, nature, construct, siblings } = found;
     if (nature === 'non-editable') return refuse(nonEditable(change.ref, path, index, construct));
-    if (siblings === 1) return ok([this.put(change, path)]);
+    if (siblings === 1) return ok([this.put(change, path, leak(found))]);
     return nature === 'encrypted' ? refuse(unsafe(change.ref, path)) : undefined;
   }
 

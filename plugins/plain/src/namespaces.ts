@@ -1,38 +1,39 @@
-import type { DesiredChange, KubeObject, ObjectRef, Refusal, TargetSettings } from '@gitops-reverser/kernel-api';
+import type { KubeObject, ObjectRef, Refusal, SourceNamespace, TargetSettings } from '@gitops-reverser/kernel-api';
 import type { Identity } from './documents.js';
-import { severalNamespaces } from './refusals.js';
 
 /** How documents of one target carry their namespace (chapter 20, 7.7). */
 export class NamespaceRule {
   readonly isWritten: boolean;
-  private readonly admitted: readonly string[] | undefined;
-  /** What arrived, where nobody said what may. */
-  private readonly seen = new Set<string>();
+  private readonly admitted: readonly SourceNamespace[];
 
   constructor({
     serializeNamespace,
     sourceNamespaces,
   }: Pick<TargetSettings, 'serializeNamespace' | 'sourceNamespaces'>) {
     this.isWritten = serializeNamespace !== false;
-    this.admitted = sourceNamespaces;
+    this.admitted = sourceNamespaces ?? [];
   }
 
-  /** Takes note of a batch. */
-  observe(changes: readonly DesiredChange[]): void {
-    if (this.isWritten) return;
-    for (const { ref } of changes) if (ref.namespace !== undefined) this.seen.add(ref.namespace);
-  }
-
-  /** A folder without namespaces cannot tell the objects of two apart. */
+  /** A folder without namespaces cannot tell the objects of two apart. Nothing of the target is written before it is one. */
   refusal(ref?: ObjectRef): Refusal | undefined {
     if (this.isWritten || (ref !== undefined && ref.namespace === undefined)) return undefined;
-    const names = [...new Set([...(this.admitted ?? []), ...this.seen])].sort();
-    return names.length > 1 || names[0] === '*' ? severalNamespaces(names, ref) : undefined;
+    const isOne = this.admitted.length === 1 && this.bare !== '*';
+    if (isOne && (ref === undefined || ref.namespace === this.bare)) return undefined;
+    // Whoever only looks at a folder declares nothing and asks for nothing.
+    if (ref === undefined && this.admitted.length === 0) return undefined;
+    const found = [...this.admitted].sort((a, b) => (a.name < b.name ? -1 : 1)).map(told);
+    const what = ref === undefined ? '' : `${ref.kind} ${ref.namespace}/${ref.name}: `;
+    return {
+      code: 'multiple-source-namespaces',
+      message: `${what}expected one source namespace because spec.serializeNamespace is false, found ${found.join(' and ') || 'none'}; follow one, or let documents carry their namespace`,
+      whole: true,
+      ...(ref === undefined ? {} : { ref }),
+    };
   }
 
   /** What documents without a namespace stand for. */
   get bare(): string | undefined {
-    return this.isWritten ? undefined : (this.admitted?.[0] ?? [...this.seen][0]);
+    return this.isWritten ? undefined : this.admitted[0]?.name;
   }
 
   /** How a document may name the object, the likeliest first. */
@@ -51,3 +52,6 @@ export class NamespaceRule {
     return { ...object, metadata };
   }
 }
+
+const told = ({ name, namedBy }: SourceNamespace): string =>
+  namedBy.length === 0 ? name : `${name} (${namedBy.join(', ')})`;

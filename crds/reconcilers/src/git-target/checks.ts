@@ -1,4 +1,4 @@
-import type { TargetSettings } from '@gitops-reverser/kernel-api';
+import { summarize, type PlaintextFinding, type TargetSettings } from '@gitops-reverser/kernel-api';
 import type { Gate, GitBranchLender, GitTargetBorrower } from '@gitops-reverser/crd-types';
 import { keyFor, type Declared } from '../objects.js';
 
@@ -48,14 +48,20 @@ export function branchQuestion(
   };
 }
 
-export function encryptionGate({ encryption }: TargetSettings): Gate<'GitTarget'> {
+/**
+ * @param uncovered plural names of what the rules select and nobody may write without encryption
+ * @param plaintext what of it stands in Git in clear; it blocks nothing
+ */
+export function encryptionGate(
+  { encryption }: TargetSettings,
+  uncovered: readonly string[],
+  plaintext: readonly PlaintextFinding[],
+): Gate<'GitTarget'> {
   const type = 'EncryptionConfigured';
-  return encryption === undefined
-    ? {
-        type,
-        status: 'True',
-        reason: 'NotRequired',
-        message: 'no encryption is declared: sensitive objects are refused',
-      }
-    : { type, status: 'True', reason: 'Succeeded', message: `writer ${encryption.provider} encrypts` };
+  const standing = plaintext.filter(({ isReplaced }) => !isReplaced);
+  const tail = standing.length === 0 ? '' : `; ${summarize(standing)}`;
+  if (encryption !== undefined)
+    return { type, status: 'True', reason: 'Succeeded', message: `writer ${encryption.provider} encrypts${tail}` };
+  const left = uncovered.length === 0 ? 'sensitive objects are refused' : `${uncovered.join(', ')} are not mirrored`;
+  return { type, status: 'True', reason: 'NotRequired', message: `no encryption is declared: ${left}${tail}` };
 }

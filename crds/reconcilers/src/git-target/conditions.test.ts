@@ -13,6 +13,17 @@ const folder = (reason: string, ...codes: readonly string[]) => ({
     world.target().say({ folder: { state: 'Refused', refusals } });
   },
 });
+const object = (reason: string, ...codes: readonly string[]) => ({
+  row: `GitPathAccepted False ${reason}`,
+  why: `single objects were refused: ${codes.join(', ')}`,
+  level: 'stalled' as const,
+  // What decides comes first, whatever else there is.
+  says: [`live/${codes.length - 1}`, codes.length > 1 ? `and ${codes.length - 1} more` : ''],
+  when: (world: World) =>
+    world.target().say({
+      refused: codes.map((code, at) => ({ code, message: `live/${at}: ${code}`, since: world.clock.now() })),
+    }),
+});
 const streams = (
   status: string,
   reason: string,
@@ -113,6 +124,17 @@ conditionTable(
       level: 'stalled',
       says: ['spec.excludeGenerated', 'kube-root-ca', 'helm-releases'],
       given: (world) => world.amend('GitTarget', { excludeGenerated: ['kube-root-ca'] }),
+    },
+    {
+      row: 'Validated False InvalidGeneratedFilter',
+      why: '4.6: a working target stops: only a template or a placement leaves it as it was',
+      level: 'stalled',
+      says: ['spec.includeGenerated', 'nothing'],
+      when: async (world) => {
+        world.amend('GitTarget', { includeGenerated: ['nothing'] });
+        await world.settle();
+        if (world.runtime.targets.size > 0) throw new Error('the target is open');
+      },
     },
     {
       row: 'Validated False InvalidSpec',
@@ -307,7 +329,50 @@ conditionTable(
           refused: ['b', 'a'].map((name) => ({
             code: 'write-escapes-scope',
             message: `live/x.yaml cannot hold ${name}`,
+            since: world.clock.now(),
           })),
+        }),
+    },
+    object('AmbiguousLayout', 'write-escapes-scope', 'ambiguous-layout'),
+    object('IgnoreShadowsManagedPath', 'unrendered-placement', 'write-escapes-scope', 'ignore-shadows-managed'),
+    object('MultipleSourceNamespaces', 'multiple-source-namespaces'),
+    object('UnrenderedPlacement', 'unplaceable-edit', 'unrendered-placement'),
+    {
+      row: 'GitPathAccepted True Succeeded',
+      why: '20, 6.1: a skipped document blocks nothing, and is seen',
+      level: 'ok',
+      says: ['can be written', '2 documents are left as found', 'a.yaml holds an anchor', 'and 1 more'],
+      when: (world) =>
+        world.target().say({
+          skipped: ['b', 'a'].map((name) => ({
+            code: 'non-editable',
+            path: `${name}.yaml`,
+            message: `document 0 of ${name}.yaml holds an anchor`,
+            since: world.clock.now(),
+          })),
+        }),
+    },
+    {
+      row: 'EncryptionConfigured True NotRequired',
+      why: '20, 14: plain text in Git is said and blocks nothing',
+      level: 'ok',
+      says: ['no encryption is declared', 'rotate it'],
+      when: (world) =>
+        world.target().say({
+          plaintext: [{ code: 'plaintext-in-git', message: 'rotate it', since: world.clock.now(), isReplaced: false }],
+        }),
+    },
+    {
+      row: 'EncryptionConfigured True NotRequired',
+      why: 'a rule selects what nobody may write',
+      level: 'ok',
+      says: ['no encryption is declared', 'secrets are not mirrored'],
+      given: (world) =>
+        world.amend('WatchRule', {
+          rules: [
+            { apiGroups: [''], resources: ['configmaps'] },
+            { apiGroups: [''], resources: ['secrets'] },
+          ],
         }),
     },
     {
@@ -319,6 +384,60 @@ conditionTable(
       when: (world) => world.target().say({ folder: { state: 'NotScanned', refusals: [] } }),
     },
     { row: 'LayoutResolved True None', why: 'a plain folder', level: 'ok', says: ['plain'] },
+    {
+      row: 'LayoutResolved True None',
+      why: 'a plain folder that is refused is a plain folder',
+      level: 'stalled',
+      decidedBy: 'UnsupportedContent',
+      says: ['plain'],
+      when: (world) =>
+        world.target().say({
+          folder: {
+            state: 'Refused',
+            refusals: [{ code: 'foreign-file', message: 'live/a.bin' }],
+            resolved: { shape: { mode: 'Plain' }, at: world.clock.now() },
+          },
+        }),
+    },
+    {
+      row: 'LayoutResolved Unknown NotScanned',
+      why: 'no loaded layout knows what builds the folder',
+      level: 'stalled',
+      decidedBy: 'UnsupportedContent',
+      says: ['no layout stands for the folder', 'built with Kustomize'],
+      when: (world) =>
+        world.target().say({
+          folder: {
+            state: 'Refused',
+            refusals: [{ code: 'UnsupportedContent', message: 'kustomization.yaml is built with Kustomize' }],
+          },
+        }),
+    },
+    {
+      row: 'LayoutResolved True SingleKustomization',
+      why: 'as a layout says that knows Kustomize',
+      level: 'ok',
+      says: ['Kustomize renders overlays/prod'],
+      when: (world) =>
+        world.target().say({
+          folder: {
+            state: 'Accepted',
+            refusals: [],
+            resolved: { shape: { mode: 'KustomizeRoot', renderRoot: 'overlays/prod' }, at: world.clock.now() },
+          },
+        }),
+    },
+    {
+      row: 'LayoutResolved False Ambiguous',
+      why: '7.9: existing documents are edited, placing one is refused; it is no gate (ST-7)',
+      level: 'stalled',
+      decidedBy: 'AmbiguousLayout',
+      says: ['two render roots'],
+      when: (world) =>
+        world.target().say({
+          refused: [{ code: 'ambiguous-layout', message: 'two render roots', since: world.clock.now() }],
+        }),
+    },
     { row: 'RenderMatchesLive True Succeeded', why: 'a plain folder', level: 'ok', says: ['plain'] },
     { row: 'StreamsRunning True AllStreamsReady', why: 'the quick start', level: 'ok', says: ['2 stream(s)'] },
     {
@@ -362,8 +481,6 @@ conditionTable(
     'EncryptionConfigured NoRecipients': 'keys belong to an encrypting writer, which comes with its own plugin',
     'EncryptionConfigured RecipientsDiverged': 'keys belong to an encrypting writer, which comes with its own plugin',
     'EncryptionConfigured InvalidConfig': 'keys belong to an encrypting writer, which comes with its own plugin',
-    'LayoutResolved SingleKustomization': 'the plain layout is the only one of this version',
-    'LayoutResolved Ambiguous': 'shown as a refusal of the folder; the plain layout is the only one of this version',
     'RenderMatchesLive Rechecking': 'a plain folder renders to what it holds',
     'RenderMatchesLive RenderDoesNotMatchLive': 'a plain folder renders to what it holds',
   },

@@ -34,60 +34,78 @@ const FOLDER_REASONS = [
   { code: 'unrendered-placement', reason: 'UnrenderedPlacement' },
 ] as const;
 
-export function folderGates({ folder, refused }: TargetStatus): readonly TargetGate[] {
+export function folderGates(status: TargetStatus): readonly TargetGate[] {
+  const { folder, refused, skipped } = status;
   switch (folder.state) {
-    case 'NotScanned':
+    case 'NotScanned': {
+      const message = 'the folder has not been looked at so far';
       return [
-        {
-          type: 'GitPathAccepted',
-          status: 'Unknown',
-          reason: 'NotScanned',
-          message: 'the folder has not been looked at so far',
-        },
-        {
-          type: 'LayoutResolved',
-          status: 'Unknown',
-          reason: 'NotScanned',
-          message: 'the folder has not been looked at so far',
-        },
-      ];
-    case 'Refused':
-      return [
-        {
-          type: 'GitPathAccepted',
-          status: 'False',
-          reason: folderReason(folder.refusals),
-          message: summarize(folder.refusals),
-        },
-        { type: 'LayoutResolved', status: 'Unknown', reason: 'NotScanned', message: 'the folder is refused' },
-      ];
-    case 'Accepted': {
-      const layout: TargetGate = {
-        type: 'LayoutResolved',
-        status: 'True',
-        reason: 'None',
-        message: 'a plain folder of manifests',
-      };
-      if (refused.length === 0)
-        return [
-          { type: 'GitPathAccepted', status: 'True', reason: 'Succeeded', message: 'the folder can be written' },
-          layout,
-        ];
-      return [
-        { type: 'GitPathAccepted', status: 'False', reason: 'WriteBoundaryRefused', message: summarize(refused) },
-        layout,
+        { type: 'GitPathAccepted', status: 'Unknown', reason: 'NotScanned', message },
+        { type: 'LayoutResolved', status: 'Unknown', reason: 'NotScanned', message },
       ];
     }
+    case 'Refused':
+      return [pathRefused(folder.refusals, 'UnsupportedContent'), layoutGate(status)];
+    case 'Accepted':
+      return [
+        refused.length > 0
+          ? pathRefused(refused, 'WriteBoundaryRefused')
+          : {
+              type: 'GitPathAccepted',
+              status: 'True',
+              reason: 'Succeeded',
+              message: `the folder can be written${leftAlone(skipped)}`,
+            },
+        layoutGate(status),
+        {
+          type: 'RenderMatchesLive',
+          status: 'True',
+          reason: 'Succeeded',
+          message: 'a plain folder renders to what it holds',
+        },
+      ];
   }
 }
 
-function folderReason(refusals: readonly Refusal[]) {
-  const unsupported = refusals.some(({ code }) => !FOLDER_REASONS.some((known) => known.code === code));
-  if (unsupported) return 'UnsupportedContent' as const;
-  return (
-    FOLDER_REASONS.find(({ code }) => refusals.some((refusal) => refusal.code === code))?.reason ??
-    ('UnsupportedContent' as const)
+/** The first reason of the contract's order that applies; the message begins with what it is about. */
+function pathRefused(refusals: readonly Refusal[], others: 'UnsupportedContent' | 'WriteBoundaryRefused'): TargetGate {
+  const isOther = ({ code }: Refusal): boolean => !FOLDER_REASONS.some((known) => known.code === code);
+  const known = FOLDER_REASONS.find(({ code }) => refusals.some((refusal) => refusal.code === code));
+  // Unsupported content comes before every reason of its own, a refused write after them.
+  const deciding = others === 'UnsupportedContent' && refusals.some(isOther) ? undefined : known;
+  const first = refusals.filter((refusal) =>
+    deciding === undefined ? isOther(refusal) : refusal.code === deciding.code,
   );
+  return {
+    type: 'GitPathAccepted',
+    status: 'False',
+    reason: deciding?.reason ?? others,
+    message: summarize(first, refusals.length - first.length),
+  };
+}
+
+const leftAlone = (skipped: readonly Refusal[]): string => {
+  if (skipped.length === 0) return '';
+  const documents = skipped.length === 1 ? 'one document is' : `${skipped.length} documents are`;
+  return `; ${documents} left as found: ${summarize(skipped)}`;
+};
+
+function layoutGate({ folder, refused }: TargetStatus): TargetGate {
+  const type = 'LayoutResolved';
+  const ambiguous = [...folder.refusals, ...refused].filter(({ code }) => code === 'ambiguous-layout');
+  if (ambiguous.length > 0) return { type, status: 'False', reason: 'Ambiguous', message: summarize(ambiguous) };
+  const { resolved } = folder;
+  if (resolved === undefined && folder.state === 'Refused')
+    return {
+      type,
+      status: 'Unknown',
+      reason: 'NotScanned',
+      message: `no layout stands for the folder: ${summarize(folder.refusals)}`,
+    };
+  const { renderRoot } = resolved?.shape ?? {};
+  return renderRoot === undefined
+    ? { type, status: 'True', reason: 'None', message: 'a plain folder of manifests' }
+    : { type, status: 'True', reason: 'SingleKustomization', message: `Kustomize renders ${renderRoot}` };
 }
 
 /** Of a target or of one rule: the same words for the same streams. */
@@ -138,45 +156,4 @@ export function streamsPatienceMs(streams: readonly StreamStatus[], now: Date): 
 function told(streams: readonly StreamStatus[]): string {
   const messages = streams.map(({ trouble }) => trouble?.message ?? '').sort();
   return messages.length === 1 ? (messages[0] ?? '') : `${messages[0]} and ${messages.length - 1} more`;
-}
-
-const SAMPLE = 5;
-
-/** The block `status.streams`. */
-export function streamsStatus(streams: readonly StreamStatus[], total: number) {
-  const count = (state: StreamStatus['state']): number => streams.filter((stream) => stream.state === state).length;
-  const ready = count('Streaming');
-  const pending = streams
-    .filter(({ state }) => state !== 'Streaming')
-    .map(
-      ({ collection: { type, namespace } }) =>
-        `${type.resource}${type.group === '' ? '' : `.${type.group}`}${namespace === undefined ? '' : `/${namespace}`}`,
-    );
-  return {
-    summary: `${ready}/${total}`,
-    total,
-    ready,
-    replaying: total - ready - count('Blocked'),
-    blocked: count('Blocked'),
-    ...(pending.length === 0 ? {} : { pendingSample: pending.sort().slice(0, SAMPLE) }),
-  };
-}
-
-/** `write-escapes-scope` becomes `WriteEscapesScope`. */
-const pascal = (code: string): string => code.replace(/(^|-)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());
-
-/** The block `status.refusals`; absent when there is none. */
-export function refusalsStatus(refused: readonly Refusal[]) {
-  if (refused.length === 0) return {};
-  const sample = [...refused]
-    .sort((a, b) => (a.message < b.message ? -1 : 1))
-    .slice(0, SAMPLE)
-    .map(({ code, ref }) => ({
-      group: ref?.group ?? '',
-      resource: ref?.resource ?? '',
-      namespace: ref?.namespace ?? '',
-      name: ref?.name ?? '',
-      reason: pascal(code),
-    }));
-  return { refusals: { count: refused.length, sample } };
 }

@@ -16,22 +16,15 @@ import {
 import type { Gate, KubeProviderLender } from '@gitops-reverser/crd-types';
 import { REQUESTED_AT, type Findings } from '../controller.js';
 import { grantGate, isAdmitted, retryOf, type Admission, type Grants } from '../grants.js';
-import { remoteOf, seconds } from '../git-branch/reconciler.js';
 import { reachable } from '../kube-provider/reconciler.js';
 import { isOlder, keyOf, splitKey, type Declared, type Objects } from '../objects.js';
 import { NOT_JUDGED, type Readiness } from '../readiness.js';
 import { storedProblem } from '../validated.js';
 import { branchQuestion, encryptionGate, missing, refsOf, refused, type TargetRefs } from './checks.js';
-import {
-  branchGate,
-  folderGates,
-  providerGate,
-  refusalsStatus,
-  streamsGate,
-  streamsPatienceMs,
-  streamsStatus,
-} from './gates.js';
-import { planRules, type RuleFacts, type RulePlan } from './rules.js';
+import { branchGate, folderGates, providerGate, streamsGate, streamsPatienceMs } from './gates.js';
+import { noticesOf } from './notices.js';
+import { report, streamsStatus } from './report.js';
+import { planRules, sourceNamespacesOf, type RuleFacts, type RulePlan } from './rules.js';
 import { foldersNest, settingsOf } from './settings.js';
 
 const EMPTY_PLAN: RulePlan = { collections: [], facts: new Map() };
@@ -148,24 +141,21 @@ export class GitTargetReconciler {
       branchGate(refs.branch, onBranch.readiness, isWritable),
       providerGate(refs.provider, onCluster.readiness),
       reachable(surface?.reach),
-      encryptionGate(settings),
-      {
-        type: 'RenderMatchesLive',
-        status: 'True',
-        reason: 'Succeeded',
-        message: 'a plain folder renders to what it holds',
-      },
     );
     const opened = await this.#keepOpen(object, refs, onBranch.handle, onCluster.handle, settings);
     if (opened.kind === 'refused') return await this.#stop(object, [opened.gate]);
     if (opened.kind === 'waiting') {
+      gates.push(encryptionGate(settings, [], []));
       const handled = object.status?.lastHandledReconcileAt;
       const isEarly = onBranch.readiness === NOT_JUDGED || onCluster.readiness === NOT_JUDGED;
       return { gates, handled, isEarly, ...(opened.isMoved ? { requeueAfterMs: MOVED_RETRY_MS } : retryOf(admission)) };
     }
-    const plan = planRules(objects, this.#options.grants, object, lender, surface, (served) =>
-      this.#sensitivity(served.type, settings),
-    );
+    const uncovered = new Set<string>();
+    const plan = planRules(objects, this.#options.grants, object, lender, surface, (served) => {
+      const problem = this.#sensitivity(served.type, settings);
+      if (problem !== undefined) uncovered.add(served.type.resource);
+      return problem;
+    });
     this.#plans.set(key, plan);
     this.#follow(opened.target, plan);
     const status = opened.target.handle.status();
@@ -173,7 +163,7 @@ export class GitTargetReconciler {
     // Streams that are about to stop are no longer its business.
     const streams = status.streams.filter(({ collection }) => keys.has(collectionKey(collection)));
     const now = this.#options.clock.now();
-    gates.push(...folderGates(status));
+    gates.push(encryptionGate(settings, [...uncovered].sort(), status.plaintext), ...folderGates(status));
     // Before the first look at the cluster nobody knows what the rules select: nothing is claimed.
     const isKnown = (surface?.generation ?? 0) > 0 || plan.facts.size === 0;
     if (isKnown) gates.push(streamsGate(streams, plan.collections.length, now));
@@ -181,7 +171,8 @@ export class GitTargetReconciler {
     const requeueAfterMs = Math.min(...retries.map((ms) => ms ?? Number.POSITIVE_INFINITY));
     return {
       gates,
-      status: this.#report(object, status, onBranch.handle, settings, streamsStatus(streams, plan.collections.length)),
+      status: report(object, status, onBranch.handle, settings, streamsStatus(streams, plan.collections.length)),
+      notices: noticesOf(status),
       handled: status.resyncedToken ?? object.status?.lastHandledReconcileAt,
       ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}),
       ...(settings.suspend
@@ -223,7 +214,8 @@ export class GitTargetReconciler {
   } {
     const key = keyOf(object);
     const uid = object.metadata.uid ?? '';
-    const declared = settingsOf(object.spec);
+    const sourceNamespaces = sourceNamespacesOf(this.#options.objects, object);
+    const declared = { ...settingsOf(object.spec), sourceNamespaces };
     const unknown = this.#unknownFilter(declared);
     const problems = unknown === undefined ? this.#options.validate(declared) : [];
     if (unknown === undefined && problems.length === 0) {
@@ -233,15 +225,16 @@ export class GitTargetReconciler {
         gate: { type: 'Validated', status: 'True', reason: 'Succeeded', message: 'the declaration can be used' },
       };
     }
-    const earlier = this.#valid.get(key);
-    const inForce =
-      earlier?.uid === uid ? { ...earlier.settings, suspend: declared.suspend, prune: declared.prune } : undefined;
-    const tail = inForce === undefined ? '' : '; the last valid configuration stays in force';
+    // Only a template or a placement leaves a working target as it is (chapter 10, 4.2 and 4.6).
     if (unknown !== undefined)
       return {
-        settings: inForce,
-        gate: { type: 'Validated', status: 'False', reason: 'InvalidGeneratedFilter', message: `${unknown}${tail}` },
+        settings: undefined,
+        gate: { type: 'Validated', status: 'False', reason: 'InvalidGeneratedFilter', message: unknown },
       };
+    const earlier = this.#valid.get(key);
+    const { suspend, prune } = declared;
+    const inForce = earlier?.uid === uid ? { ...earlier.settings, suspend, prune, sourceNamespaces } : undefined;
+    const tail = inForce === undefined ? '' : '; the last valid configuration stays in force';
     const more = problems.length === 1 ? '' : ` and ${problems.length - 1} more`;
     return {
       settings: inForce,
@@ -377,31 +370,5 @@ export class GitTargetReconciler {
   ): string | undefined {
     if (settings.encryption !== undefined || !this.#options.isSensitive(type.group, type.resource)) return undefined;
     return `${type.resource} is sensitive and the GitTarget declares no encryption; nothing is ever written in clear`;
-  }
-
-  #report(
-    object: Declared<'GitTarget'>,
-    { retention, refused: refusals, folder }: TargetStatus,
-    branch: BranchHandle | undefined,
-    settings: TargetSettings,
-    streams: ReturnType<typeof streamsStatus>,
-  ) {
-    const seen = branch?.status().remote;
-    const { parent: _, ...remote } = seen === undefined ? { parent: undefined } : remoteOf(seen, object.status?.remote);
-    return {
-      streams,
-      ...(folder.state === 'Accepted' ? { placement: { mode: 'Plain' as const } } : {}),
-      ...(retention === undefined || settings.suspend
-        ? {}
-        : {
-            retention: {
-              mode: retention.mode,
-              retainedDocuments: retention.retainedDocuments,
-              observedAt: seconds(retention.observedAt),
-            },
-          }),
-      ...('commit' in remote ? { remote } : {}),
-      ...refusalsStatus(refusals),
-    };
   }
 }

@@ -1,4 +1,4 @@
-import { targetId, type Collection, type Surface } from '@gitops-reverser/kernel-api';
+import { targetId, type Collection, type SourceNamespace, type Surface } from '@gitops-reverser/kernel-api';
 import { admitsSourceNamespace, applyDefaults, type KubeProviderLender } from '@gitops-reverser/crd-types';
 import { GRANT_RETRY_MS, type Grants } from '../grants.js';
 import { keyFor, keyOf, type Declared, type Objects } from '../objects.js';
@@ -43,6 +43,28 @@ export function rulesOf(objects: Objects, target: Declared<'GitTarget'>): readon
   return [...own, ...wide];
 }
 
+/**
+ * Namespaces that the target may hold objects of, and who names them: its own and those of its rules, whether a grant admits
+ * them today or not.
+ */
+export function sourceNamespacesOf(objects: Objects, target: Declared<'GitTarget'>): readonly SourceNamespace[] {
+  const namedBy = new Map([[target.metadata.namespace ?? '', new Set([`GitTarget ${keyOf(target)}`])]]);
+  for (const rule of usableRules(objects, target)) {
+    if (rule.kind === 'ClusterWatchRule') continue;
+    for (const { sourceNamespace } of (rule.spec as Declared<'WatchRule'>['spec']).rules) {
+      const name = sourceNamespace ?? rule.metadata.namespace ?? '';
+      namedBy.set(name, (namedBy.get(name) ?? new Set<string>()).add(`WatchRule ${keyOf(rule)}`));
+    }
+  }
+  return [...namedBy].map(([name, declarations]) => ({ name, namedBy: [...declarations].sort() }));
+}
+
+function usableRules(objects: Objects, target: Declared<'GitTarget'>): readonly AnyRule[] {
+  return rulesOf(objects, target).filter(
+    (rule) => rule.metadata.deletionTimestamp === undefined && storedProblem(rule.kind, rule) === undefined,
+  );
+}
+
 /** The whole plan of one target: who may read which namespace, then which collections that means. */
 export function planRules(
   objects: Objects,
@@ -53,9 +75,7 @@ export function planRules(
   judge: TypeJudge,
 ): RulePlan {
   const { namespace = '', name } = target.metadata;
-  const usable = rulesOf(objects, target).filter(
-    (rule) => rule.metadata.deletionTimestamp === undefined && storedProblem(rule.kind, rule) === undefined,
-  );
+  const usable = usableRules(objects, target);
   const authorized = new Map(
     usable.map((rule) => [ruleKey(rule), authorize(rule, lender, grants, keyFor(namespace, name))]),
   );

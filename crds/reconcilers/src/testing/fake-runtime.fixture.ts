@@ -124,15 +124,23 @@ export class FakeBranch extends Announcer implements BranchHandle {
 export class FakeTarget extends Announcer implements TargetHandle {
   readonly spec: TargetSpec;
   readonly #runtime: FakeRuntime;
-  #status: TargetStatus = { streams: [], folder: { state: 'Accepted', refusals: [] }, refused: [] };
+  #status: TargetStatus;
   settings: TargetSettings;
   followed: readonly Collection[] = [];
 
-  constructor(spec: TargetSpec, runtime: FakeRuntime) {
+  constructor(spec: TargetSpec, runtime: FakeRuntime, at: Date) {
     super();
     this.spec = spec;
     this.settings = spec.settings;
     this.#runtime = runtime;
+    const resolved = { shape: { mode: 'Plain' }, commit: TIP, at };
+    this.#status = {
+      streams: [],
+      folder: { state: 'Accepted', refusals: [], resolved },
+      refused: [],
+      skipped: [],
+      plaintext: [],
+    };
   }
   status(): TargetStatus {
     return this.#status;
@@ -213,7 +221,7 @@ export class FakeRuntime implements Runtime {
       });
     }
     await this.whileOpeningTarget?.();
-    return opened(this.targets, spec.id, new FakeTarget(spec, this), `target ${spec.id}`);
+    return opened(this.targets, spec.id, new FakeTarget(spec, this, this.#now()), `target ${spec.id}`);
   }
 
   async closing(kind: string, id: string): Promise<void> {

@@ -21,6 +21,8 @@ export class MemoryCluster implements Objects {
   namespaceTrouble: string | undefined;
   /** Set: Secrets and ConfigMaps are answered with this code. */
   secretTrouble: number | undefined;
+  /** Status writes are answered with this code. */
+  statusTrouble: number | undefined;
   readonly #clock: Clock;
   readonly #objects = new Map<string, Map<string, KubeObject>>();
   readonly #listeners = new Map<string, Set<(change: Change) => void>>();
@@ -174,6 +176,7 @@ export class MemoryCluster implements Objects {
     for (const [kind, objects] of this.#objects) {
       for (const [key, object] of objects) {
         if (object.apiVersion === 'v1' || pathOfStatus(kind as Reconciled, key) !== path) continue;
+        if (this.statusTrouble !== undefined) return answer(this.statusTrouble, status(this.statusTrouble, 'not now'));
         const asked = (sent['metadata'] as JsonObject)['resourceVersion'];
         if (asked !== object.metadata.resourceVersion) return answer(409, status(409, 'the object has been modified'));
         this.written.push({ what: 'status', about: `${kind} ${key}`, body: sent['status'] as JsonObject });

@@ -1,7 +1,8 @@
 import { collectionKey, type Clock, type TargetStatus } from '@gitops-reverser/kernel-api';
 import type { Gate } from '@gitops-reverser/crd-types';
 import type { Findings } from '../controller.js';
-import { streamsGate, streamsPatienceMs, streamsStatus } from '../git-target/gates.js';
+import { streamsGate, streamsPatienceMs } from '../git-target/gates.js';
+import { streamsStatus } from '../git-target/report.js';
 import type { RuleFacts } from '../git-target/rules.js';
 import type { Grants } from '../grants.js';
 import { keyFor, type Declared, type Objects } from '../objects.js';
