@@ -1,4 +1,7 @@
 import type { BuiltInPlugin } from '@gitops-reverser/kernel-core';
+import { plugin as argocd } from '@gitops-reverser/plugin-argocd';
+import { plugin as flux } from '@gitops-reverser/plugin-flux';
+import { plugin as kcp } from '@gitops-reverser/plugin-kcp';
 import { plugin as kubernetes } from '@gitops-reverser/plugin-kubernetes';
 import { plugin as plain } from '@gitops-reverser/plugin-plain';
 import type { Configuration, PluginEntry } from './config/configuration.js';
@@ -13,10 +16,25 @@ export const BUILT_IN: Readonly<Record<string, BuiltInPlugin>> = {
     version: VERSION,
     manifest: { id: 'kubernetes', kernelApi: '^1.0', points: ['source', 'sanitizer'] },
   },
+  [`${PREFIX}kcp`]: {
+    plugin: kcp,
+    version: VERSION,
+    manifest: { id: 'kcp', kernelApi: '^1.0', points: ['sanitizer'] },
+  },
   [`${PREFIX}plain`]: {
     plugin: plain,
     version: VERSION,
     manifest: { id: 'plain', kernelApi: '^1.0', points: ['layout', 'writer'] },
+  },
+  [`${PREFIX}flux`]: {
+    plugin: flux,
+    version: VERSION,
+    manifest: { id: 'flux', kernelApi: '^1.0', points: ['sanitizer'] },
+  },
+  [`${PREFIX}argocd`]: {
+    plugin: argocd,
+    version: VERSION,
+    manifest: { id: 'argocd', kernelApi: '^1.0', points: ['sanitizer'] },
   },
 };
 

@@ -111,7 +111,7 @@ function decide(
   { connection, credentials, kernel, runtime, cacheDir }: Decisions,
 ): RunningReconcilers {
   const { settings, podNamespace, podName } = configuration;
-  const checks = targetChecks(settings.additionalSensitiveResources);
+  const checks = targetChecks(settings.additionalSensitiveResources, kernel.registry.stripRules);
   const repositories = createRepositories({
     clock,
     logger: logger.child({ component: 'git' }),

@@ -1,4 +1,4 @@
-import { ReverserError, type TargetSettings } from '@gitops-reverser/kernel-api';
+import { ReverserError, type StripRules, type TargetSettings } from '@gitops-reverser/kernel-api';
 import { validateTemplates } from '@gitops-reverser/kernel-pipeline';
 import { GENERATED_FILTERS } from '@gitops-reverser/plugin-kubernetes';
 import {
@@ -18,9 +18,10 @@ export interface TargetChecks {
 
 /**
  * @param additional types treated like Secrets; the configuration refuses misspelled ones
+ * @param stripRules of every loaded plugin
  * @throws ReverserError OptionsInvalid when one is misspelled all the same: dropping it would widen what is written in clear
  */
-export function targetChecks(additional: readonly string[]): TargetChecks {
+export function targetChecks(additional: readonly string[], stripRules: StripRules): TargetChecks {
   const parsed = parseSensitiveResources(additional.join(','));
   if (!parsed.ok) {
     throw new ReverserError({
@@ -34,7 +35,7 @@ export function targetChecks(additional: readonly string[]): TargetChecks {
     generatedFilters: GENERATED_FILTERS,
     isSensitive: (group, resource) => isSensitive(group, resource, sensitive),
     problems({ placement, messages }) {
-      const checked = validatePlacement(placement, sensitive);
+      const checked = validatePlacement(placement, sensitive, stripRules);
       const ofPlacement = checked.ok
         ? []
         : checked.error.map(({ field, message }) => `spec.placement.${field}: ${message}`);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compileStripRules } from '@gitops-reverser/kernel-api';
 import { startDevcluster } from '@gitops-reverser/devcluster';
 import {
   aConfigMap,
@@ -14,6 +15,7 @@ import {
   services,
 } from '@gitops-reverser/kernel-testing';
 import { plugin } from './plugin.js';
+import { bookkeeping } from './sanitizer/index.js';
 import { connectTo, shopMaps } from './source/following.fixture.js';
 
 const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
@@ -49,6 +51,7 @@ async function openWorld(): Promise<
 describeSource(plugin, { world: openWorld, readme });
 
 describeSanitizer(plugin, {
+  given: { 'strip-rules': compileStripRules([bookkeeping]) },
   readme,
   samples: [
     {

@@ -1,6 +1,6 @@
-import { clock, definePlugin, logger, option } from '@gitops-reverser/kernel-api';
+import { clock, definePlugin, logger, option, stripRules } from '@gitops-reverser/kernel-api';
 import { clusterLocality, kubeConnection } from '@gitops-reverser/toolkit-kube';
-import { createSanitizer, GENERATED_FILTERS } from './sanitizer/index.js';
+import { bookkeeping, createSanitizer, GENERATED_FILTERS } from './sanitizer/index.js';
 import { resourcePolicy } from './source/policy.js';
 import { createKubernetesSource } from './source/source.js';
 
@@ -58,9 +58,15 @@ export const plugin = definePlugin(
         }),
     });
     on.sanitizer({
-      needs: {},
-      create: ({ options }) =>
-        createSanitizer({ defaultObjectExclusions: options.defaultObjectExclusions === 'none' ? 'none' : 'all' }),
+      // The provenance gate needs the evidence that others strip.
+      order: 'first',
+      bookkeeping: () => bookkeeping,
+      needs: { rules: stripRules },
+      create: ({ options, needs }) =>
+        createSanitizer({
+          defaultObjectExclusions: options.defaultObjectExclusions === 'none' ? 'none' : 'all',
+          stripRules: needs.rules,
+        }),
     });
   },
 );

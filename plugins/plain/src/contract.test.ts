@@ -1,3 +1,4 @@
+import { noStripRules } from '@gitops-reverser/kernel-api';
 import {
   aConfigMap,
   aDeployment,
@@ -9,7 +10,7 @@ import {
 import { plugin } from './index.js';
 
 const settings = { placement: { byType: {}, useKustomize: false } };
-const given = { 'target-settings': settings };
+const given = { 'target-settings': settings, 'strip-rules': noStripRules };
 
 const deployment = `# the shop's own
 apiVersion: apps/v1

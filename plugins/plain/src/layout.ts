@@ -1,5 +1,6 @@
 import {
   echoOf,
+  noStripRules,
   ok,
   refuse,
   type DesiredChange,
@@ -11,6 +12,7 @@ import {
   type Refusal,
   type Result,
   type StepPlacement,
+  type StripRules,
   type TargetSettings,
 } from '@gitops-reverser/kernel-api';
 import {
@@ -32,6 +34,8 @@ import { encrypted, missingSopsKey, nonEditable, notEdited, unsafe } from './ref
 export interface PlainLayoutOptions {
   readonly settings: Pick<TargetSettings, 'placement' | 'serializeNamespace' | 'sourceNamespaces'>;
   readonly cache: FolderCache;
+  /** A template may read no label that never reaches Git. Default: every label does. */
+  readonly stripRules?: StripRules;
 }
 
 /** Word of `status.placement.mode`. */
@@ -58,8 +62,8 @@ const placementOf = ({ source, disposition, inference }: Placement): StepPlaceme
  * A folder of plain manifests: a document is edited where it lies; a new one goes where its template says, else beside its
  * siblings, else to the canonical path.
  */
-export function createPlainLayout({ settings, cache }: PlainLayoutOptions): Layout {
-  const policy = validatePlacement(settings.placement);
+export function createPlainLayout({ settings, cache, stripRules = noStripRules }: PlainLayoutOptions): Layout {
+  const policy = validatePlacement(settings.placement, undefined, stripRules);
   const namespaces = new NamespaceRule(settings);
 
   return {

@@ -1,4 +1,4 @@
-import { definePlugin, targetSettings } from '@gitops-reverser/kernel-api';
+import { definePlugin, stripRules, targetSettings } from '@gitops-reverser/kernel-api';
 import { FolderCache } from '@gitops-reverser/toolkit-manifests';
 import { createPlainLayout } from './layout.js';
 import { meanings } from './meanings.js';
@@ -15,8 +15,8 @@ export const plugin = definePlugin(
   (on) => {
     const cache = new FolderCache();
     on.layout({
-      needs: { settings: targetSettings },
-      create: ({ needs }) => createPlainLayout({ settings: needs.settings, cache }),
+      needs: { settings: targetSettings, rules: stripRules },
+      create: ({ needs }) => createPlainLayout({ settings: needs.settings, cache, stripRules: needs.rules }),
     });
     on.writer({ order: 'last', needs: {}, create: () => createPlainWriter(cache) });
   },

@@ -14,11 +14,12 @@ const RULES: Readonly<Record<string, KindRule>> = {
   '/Namespace': (desired) => withoutEmpty(drop(desired, 'spec', 'finalizers'), 'spec'),
   'batch/Job': job,
   'rbac.authorization.k8s.io/ClusterRole': (desired) =>
-    Object.hasOwn(desired, 'aggregationRule') ? drop(desired, 'rules') : desired,
-  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': injectedBundles,
-  'admissionregistration.k8s.io/MutatingWebhookConfiguration': injectedBundles,
-  'apiregistration.k8s.io/APIService': injectedBundles,
-  'apiextensions.k8s.io/CustomResourceDefinition': injectedBundles,
+    isMap(desired['aggregationRule']) ? drop(desired, 'rules') : desired,
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': injectedBundles('webhooks'),
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration': injectedBundles('webhooks'),
+  'apiregistration.k8s.io/APIService': injectedBundles('spec'),
+  // A schema may have a property of that name, and a default for it.
+  'apiextensions.k8s.io/CustomResourceDefinition': injectedBundles('spec', 'conversion'),
 };
 
 export function applyKindRules(desired: JsonObject, live: KubeObject, type: ResourceType): JsonObject {
@@ -27,14 +28,12 @@ export function applyKindRules(desired: JsonObject, live: KubeObject, type: Reso
 }
 
 function withoutEmpty(map: JsonObject, ...path: string[]): JsonObject {
-  return rewrite(map, path, (value) =>
-    (isMap(value) && isEmpty(value)) || (isList(value) && value.length === 0) ? undefined : value,
-  );
+  return rewrite(map, path, (value) => (isMap(value) && isEmpty(value) ? undefined : value));
 }
 
 function service(desired: JsonObject): JsonObject {
   let next = drop(desired, 'spec', 'healthCheckNodePort');
-  if (at(next, 'spec', 'clusterIP') !== 'None') next = drop(drop(next, 'spec', 'clusterIP'), 'spec', 'clusterIPs');
+  if (!isHeadless(next)) next = drop(drop(next, 'spec', 'clusterIP'), 'spec', 'clusterIPs');
   const policy = at(next, 'spec', 'ipFamilyPolicy');
   const families = at(next, 'spec', 'ipFamilies');
   const isOnlyIPv4 = families === undefined || (isList(families) && families.length === 1 && families[0] === 'IPv4');
@@ -42,6 +41,13 @@ function service(desired: JsonObject): JsonObject {
     next = drop(drop(next, 'spec', 'ipFamilies'), 'spec', 'ipFamilyPolicy');
   }
   return at(next, 'spec', 'internalTrafficPolicy') === 'Cluster' ? drop(next, 'spec', 'internalTrafficPolicy') : next;
+}
+
+/** The address of such a Service is a word of its author; of the two fields only the list may have been written. */
+function isHeadless(service: JsonObject): boolean {
+  const address = at(service, 'spec', 'clusterIP');
+  const addresses = at(service, 'spec', 'clusterIPs');
+  return address === 'None' || (address === undefined && isList(addresses) && addresses[0] === 'None');
 }
 
 function pod(desired: JsonObject): JsonObject {
@@ -73,9 +79,10 @@ function serviceAccount(desired: JsonObject, live: KubeObject): JsonObject {
     return typeof name === 'string' && minted.some((start) => name.startsWith(start));
   };
   const authored = (value: JsonValue): JsonValue | undefined => {
-    if (!isList(value) || !value.some(isMinted)) return value;
+    if (!isList(value)) return value;
     const kept = value.filter((item) => !isMinted(item));
-    return kept.length === 0 ? undefined : kept;
+    if (kept.length === 0) return undefined;
+    return kept.length === value.length ? value : kept;
   };
   return rewrite(rewrite(desired, ['secrets'], authored), ['imagePullSecrets'], authored);
 }
@@ -96,24 +103,25 @@ function job(desired: JsonObject, live: KubeObject): JsonObject {
   return withoutEmpty(next, 'metadata', 'labels');
 }
 
-/** Certificates another controller injects change with every rotation. */
-function injectedBundles(desired: JsonObject, live: KubeObject): JsonObject {
-  const annotations = Object.entries(live.metadata.annotations ?? {});
-  const isInjected = annotations.some(
-    ([key, value]) =>
-      key.startsWith('cert-manager.io/inject-') ||
-      (key === 'service.beta.openshift.io/inject-cabundle' && value === 'true'),
-  );
-  return isInjected ? (withoutBundles(desired) as JsonObject) : desired;
+/** Certificates another controller injects change with every rotation. @param path where bundles may lie */
+function injectedBundles(...path: readonly string[]): KindRule {
+  return (desired, live) => {
+    const annotations = Object.entries(live.metadata.annotations ?? {});
+    const isInjected = annotations.some(
+      ([key, value]) =>
+        key.startsWith('cert-manager.io/inject-') ||
+        (key === 'service.beta.openshift.io/inject-cabundle' && value === 'true'),
+    );
+    return isInjected ? rewrite(desired, path, withoutBundles) : desired;
+  };
 }
 
-/** A bundle is text; in the schema of a definition, a property may have the same name. */
 function withoutBundles(value: JsonValue): JsonValue {
   if (isList(value)) return value.map(withoutBundles);
   if (!isMap(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key, child]) => key !== 'caBundle' || typeof child !== 'string')
+      .filter(([key]) => key !== 'caBundle')
       .map(([key, child]) => [key, withoutBundles(child)]),
   );
 }

@@ -7,7 +7,7 @@ interface Filter {
   /** Cause and remedy, for whoever wonders where the object is. */
   readonly doc: string;
   readonly on: boolean;
-  holds(object: KubeObject, type: ResourceType, desired: JsonObject): boolean;
+  holds(object: KubeObject, type: ResourceType, desired: () => JsonObject): boolean;
 }
 
 const isCore = (type: ResourceType, resource: string): boolean => type.group === '' && type.resource === resource;
@@ -57,7 +57,7 @@ const FILTERS: readonly Filter[] = [
     doc: 'The account every namespace is given, unchanged; includeGenerated mirrors it after all.',
     on: true,
     holds: (object, type, desired) =>
-      isCore(type, 'serviceaccounts') && object.metadata.name === 'default' && isOnlyIdentity(desired),
+      isCore(type, 'serviceaccounts') && object.metadata.name === 'default' && isOnlyIdentity(desired()),
   },
   {
     id: 'leader-lock',
@@ -115,21 +115,24 @@ const FILTERS: readonly Filter[] = [
 export const GENERATED_FILTERS: readonly { readonly id: string; readonly on: boolean; readonly doc: string }[] =
   FILTERS.map(({ id, on, doc }) => ({ id, on, doc }));
 
-/** The id of the filter that drops this object, if any. `desired` is the object after the field rules. */
+/** The id of the filter that drops this object, if any. `desired` is what all sanitizers together will leave of it. */
 export function provenance(
   object: KubeObject,
   type: ResourceType,
-  desired: JsonObject,
+  desired: () => JsonObject,
   selection: GeneratedSelection,
   defaults: 'all' | 'none',
 ): string | undefined {
   for (const filter of FILTERS) {
-    const on = filter.on
-      ? defaults === 'all' && !selection.include.includes('*') && !selection.include.includes(filter.id)
-      : selection.exclude.includes(filter.id);
-    if (on && filter.holds(object, type, desired)) return filter.id;
+    if (isOn(filter, selection, defaults) && filter.holds(object, type, desired)) return filter.id;
   }
   return undefined;
+}
+
+/** A target that names a filter outweighs every wildcard and default. */
+function isOn({ id, on }: Filter, { include, exclude }: GeneratedSelection, defaults: 'all' | 'none'): boolean {
+  if (exclude.includes(id)) return true;
+  return on && defaults === 'all' && !include.includes('*') && !include.includes(id);
 }
 
 function isOnlyIdentity(desired: JsonObject): boolean {

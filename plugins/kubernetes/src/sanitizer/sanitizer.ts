@@ -2,6 +2,7 @@ import {
   echoOf,
   ReverserError,
   withEcho,
+  withoutStripped,
   type GeneratedSelection,
   type JsonObject,
   type JsonValue,
@@ -9,6 +10,7 @@ import {
   type ResourceType,
   type Sanitized,
   type Sanitizer,
+  type StripRules,
 } from '@gitops-reverser/kernel-api';
 import { isList, isMap } from './json.js';
 import { applyKindRules } from './kinds.js';
@@ -18,18 +20,21 @@ import { provenance } from './provenance.js';
 export interface SanitizerOptions {
   /** `none` turns every filter that is on by default off. */
   readonly defaultObjectExclusions: 'all' | 'none';
+  /** Of every plugin: what others will take away is no content when an object is judged as a whole. */
+  readonly stripRules: StripRules;
 }
 
 /**
  * Reduces a live object to intent: a deny list, so that fields nobody told us of survive. API-server defaults stay: what the
  * API holds is the truth.
  */
-export function createSanitizer(options: SanitizerOptions): Sanitizer {
+export function createSanitizer({ defaultObjectExclusions, stripRules }: SanitizerOptions): Sanitizer {
   return {
     sanitize(object: KubeObject, type: ResourceType, selection: GeneratedSelection): Sanitized {
       requireIdentity(object);
       const desired = desiredObject(object, type);
-      const filter = provenance(object, type, desired, selection, options.defaultObjectExclusions);
+      const inTheEnd = (): JsonObject => withoutStripped(desired as KubeObject, stripRules);
+      const filter = provenance(object, type, inTheEnd, selection, defaultObjectExclusions);
       if (filter !== undefined) return { kind: 'drop', reason: filter };
       return { kind: 'keep', object: withEcho(desired as KubeObject, { finalizers: finalizersOf(object) }) };
     },

@@ -1,3 +1,4 @@
+import { compileStripRules, keyRules } from '@gitops-reverser/kernel-api';
 import {
   parsePlacementTemplate,
   parseSensitiveResources,
@@ -6,8 +7,13 @@ import {
   type PlacementSpec,
 } from './index.js';
 
+/** Such as plugins declare. */
+const rules = compileStripRules([
+  { strips: keyRules('labels', 'kustomize.toolkit.fluxcd.io/', 'helm.toolkit.fluxcd.io/name'), keeps: [] },
+]);
+
 const problemOf = (template: string): string => {
-  const parsed = parsePlacementTemplate(template);
+  const parsed = parsePlacementTemplate(template, rules);
   return parsed.ok ? 'accepted' : parsed.error;
 };
 
@@ -19,6 +25,8 @@ describe('template grammar', () => {
     '{namespace|}/{name}.yaml',
     '{label:app.kubernetes.io/name|none}/{scope}/{kind}-{version}-{apiVersion}.yaml',
     '{label:team|}/{groupPath}/x.yaml',
+    '{label:helm.toolkit.fluxcd.io/driftDetection}/{name}.yaml',
+    '{label:my.kustomize.toolkit.fluxcd.io/name}/{name}.yaml',
     'a..b/{name}.yaml',
   ])('accepts %s', (template) => {
     expect(problemOf(template)).toBe('accepted');

@@ -1,4 +1,4 @@
-import { ok, refuse, type Result } from '@gitops-reverser/kernel-api';
+import { noStripRules, ok, refuse, type Result, type StripRules } from '@gitops-reverser/kernel-api';
 import { isIdentityComplete, parsePlacementTemplate, type PlacementTemplate } from './placement-template.js';
 import { isSensitive, noAdditionalSensitiveResources, type SensitiveResources } from './sensitivity.js';
 
@@ -29,12 +29,13 @@ export interface PlacementProblem {
 export function validatePlacement(
   spec: PlacementSpec,
   additional: SensitiveResources = noAdditionalSensitiveResources,
+  rules: StripRules = noStripRules,
 ): Result<PlacementPolicy, readonly PlacementProblem[]> {
   const problems: PlacementProblem[] = [];
   const byType = new Map<string, PlacementTemplate>();
   for (const [type, text] of Object.entries(spec.byType ?? {})) {
     const field = `byType[${JSON.stringify(type)}]`;
-    const parsed = parsePlacementTemplate(text);
+    const parsed = parsePlacementTemplate(text, rules);
     const typeProblem = checkType(type);
     if (typeProblem !== undefined) problems.push({ field, message: typeProblem });
     if (!parsed.ok) problems.push({ field, message: parsed.error });
@@ -43,7 +44,7 @@ export function validatePlacement(
     if (isSensitiveType(type, additional) && !isIdentityComplete(parsed.value, false))
       problems.push({ field, message: `"${text}" places sensitive objects and must contain {namespace} and {name}` });
   }
-  const fallback = spec.default === undefined ? undefined : parsePlacementTemplate(spec.default);
+  const fallback = spec.default === undefined ? undefined : parsePlacementTemplate(spec.default, rules);
   if (fallback !== undefined && !fallback.ok) problems.push({ field: 'default', message: fallback.error });
   if (
     fallback?.ok === true &&

@@ -1,6 +1,5 @@
-import { ok, refuse, type ObjectRef, type Result } from '@gitops-reverser/kernel-api';
+import { noStripRules, ok, refuse, type ObjectRef, type Result, type StripRules } from '@gitops-reverser/kernel-api';
 import { isArtifactName } from './folder-roles.js';
-import { strippedLabelRule } from './stripped-labels.js';
 
 export const placementVariables = [
   'group',
@@ -35,8 +34,15 @@ export interface PlacementSubject {
 
 const longestTemplate = 512;
 
-/** A message for whoever wrote the template: what was found, what is expected. */
-export function parsePlacementTemplate(text: string): Result<PlacementTemplate, string> {
+/**
+ * A message for whoever wrote the template: what was found, what is expected.
+ *
+ * @param rules a path made from a label that never reaches Git would always take its fallback
+ */
+export function parsePlacementTemplate(
+  text: string,
+  rules: StripRules = noStripRules,
+): Result<PlacementTemplate, string> {
   if (text.length > longestTemplate)
     return refuse(`a template has at most ${longestTemplate} characters, this one ${text.length}`);
   const parts: TemplatePart[] = [];
@@ -50,7 +56,7 @@ export function parsePlacementTemplate(text: string): Result<PlacementTemplate, 
     const close = text.indexOf('}', open);
     if (close === -1 || text.slice(open + 1, close).includes('{'))
       return refuse(`unbalanced "{" in "${text}"; ${listVariables()}`);
-    const placeholder = parsePlaceholder(text.slice(open + 1, close));
+    const placeholder = parsePlaceholder(text.slice(open + 1, close), rules);
     if (!placeholder.ok) return placeholder;
     parts.push(placeholder.value);
     at = close + 1;
@@ -62,14 +68,14 @@ export function parsePlacementTemplate(text: string): Result<PlacementTemplate, 
 const listVariables = (): string =>
   `variables are ${placementVariables.map((name) => `{${name}}`).join(', ')}, {label:KEY}`;
 
-function parsePlaceholder(source: string): Result<TemplatePart, string> {
+function parsePlaceholder(source: string, rules: StripRules): Result<TemplatePart, string> {
   if (source === '') return refuse(`empty placeholder {}; ${listVariables()}`);
   const bar = source.indexOf('|');
   const name = bar === -1 ? source : source.slice(0, bar);
   const fallback = bar === -1 ? undefined : source.slice(bar + 1);
   if (name === 'namespaceOrCluster')
     return refuse('{namespaceOrCluster} is removed: {namespace} already renders _cluster for cluster-scoped objects');
-  if (name.startsWith('label:')) return parseLabel(source, name.slice('label:'.length), fallback);
+  if (name.startsWith('label:')) return parseLabel(source, name.slice('label:'.length), fallback, rules);
   if (!isVariable(name)) return refuse(`unknown variable {${source}}; ${listVariables()}`);
   if (fallback === undefined) return ok({ kind: 'variable', name });
   if (name !== 'namespace') return refuse(`{${source}}: ${name} always has a value and takes no fallback`);
@@ -80,12 +86,19 @@ function parsePlaceholder(source: string): Result<TemplatePart, string> {
   return ok({ kind: 'variable', name, fallback });
 }
 
-function parseLabel(source: string, key: string, fallback: string | undefined): Result<TemplatePart, string> {
+function parseLabel(
+  source: string,
+  key: string,
+  fallback: string | undefined,
+  rules: StripRules,
+): Result<TemplatePart, string> {
   if (!isQualifiedName(key))
     return refuse(`{${source}}: "${key}" is no label key; expected name or prefix/name as Kubernetes spells them`);
-  const rule = strippedLabelRule(key);
+  const rule = rules.strippedBy('labels', key);
   if (rule !== undefined)
-    return refuse(`{${source}}: label ${key} never reaches Git (${rule} is stripped), so no path can be made from it`);
+    return refuse(
+      `{${source}}: label ${key} never reaches Git (${rule.value}${rule.match === 'prefix' ? '*' : ''} is stripped), so no path can be made from it`,
+    );
   if (fallback === undefined) return ok({ kind: 'label', key });
   const problem = checkFallback(source, fallback);
   return problem === undefined ? ok({ kind: 'label', key, fallback }) : refuse(problem);

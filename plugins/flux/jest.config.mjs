@@ -1,0 +1,3 @@
+import { jestConfig } from '../../.config/jest.base.mjs';
+
+export default jestConfig(import.meta.dirname);

@@ -1,0 +1,11 @@
+import { createBookkeepingSanitizer, definePlugin } from '@gitops-reverser/kernel-api';
+import { bookkeeping } from './bookkeeping.js';
+
+/** Sanitizer for clusters in which Flux applies. */
+export const plugin = definePlugin({ id: 'flux', kernelApi: '^1.0', options: {} }, (on) => {
+  on.sanitizer({
+    bookkeeping: () => bookkeeping,
+    needs: {},
+    create: () => createBookkeepingSanitizer(bookkeeping),
+  });
+});

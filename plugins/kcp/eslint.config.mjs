@@ -1,0 +1,3 @@
+import base from '../../.config/eslint.base.mjs';
+
+export default base('plugin-kcp');
