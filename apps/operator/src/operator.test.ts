@@ -163,7 +163,37 @@ describe('the whole operator, from source, on an embedded API server and a real 
 
     expect(refused.message).toContain('app.bin');
     expect(untouched).toHaveLength(1);
+    expect(await made.repository.showFile('main', 'live/README.md')).toContain('GitOps Reverser writes this folder');
   }, 40_000);
+
+  it('40, 3.2: a folder without a README and an ignore file gets them beside a change, never alone', async () => {
+    const press = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: press\n  namespace: bare\ndata:\n  a: one\n';
+    const made = await team('bare', { files: { 'live/bare/press.yaml': press } });
+    made.configMap('press', { a: 'one' });
+    made.declare();
+    await made.reads('GitTarget/live', 'Ready', 'True Succeeded');
+    const nothingChanged = await made.repository.log('main');
+
+    made.configMap('press', { a: 'two' });
+    await made.lands('press.yaml', 'two');
+    await made.repository.commitFiles('main', { 'live/README.md': 'Theirs.\n', 'live/.gittargetignore': null });
+    made.configMap('press', { a: 'three' });
+    await made.lands('press.yaml', 'three');
+    made.configMap('press', { a: 'four' });
+    await made.lands('press.yaml', 'four');
+
+    const [fourth, third, , second] = await made.repository.log('main');
+    const touched = [second, third, fourth].map((commit) =>
+      commit?.files.map(({ change, path }) => `${change} ${path}`),
+    );
+    expect(nothingChanged).toHaveLength(1);
+    expect(touched).toEqual([
+      ['A live/.gittargetignore', 'A live/README.md', 'M live/bare/press.yaml'],
+      ['A live/.gittargetignore', 'M live/bare/press.yaml'],
+      ['M live/bare/press.yaml'],
+    ]);
+    expect(await made.repository.showFile('main', 'live/README.md')).toBe('Theirs.\n');
+  }, 60_000);
 
   it('FC-PLC-5: the same resource twice, in whatever version: the condition names both files, nothing is touched', async () => {
     const shop = (kind: string, name: string, apiVersion: string): string =>

@@ -3,6 +3,7 @@ import {
   noStripRules,
   ok,
   refuse,
+  type BootstrapFile,
   type DesiredChange,
   type FolderView,
   type Layout,
@@ -27,6 +28,7 @@ import {
   type PlacementSubject,
 } from '@gitops-reverser/toolkit-manifests';
 import { editDocument, type SplitText } from '@gitops-reverser/toolkit-yaml';
+import { missingFiles } from './bootstrap.js';
 import { openFile } from './documents.js';
 import { NamespaceRule } from './namespaces.js';
 import { encrypted, missingSopsKey, nonEditable, notEdited, unsafe } from './refusals.js';
@@ -73,7 +75,7 @@ export function createPlainLayout({ settings, cache, stripRules = noStripRules }
       const [kustomization] = contents.kustomizations;
       if (kustomization !== undefined) return { kind: 'not-mine', why: `${kustomization} is built with Kustomize` };
       const refusal = namespaces.refusal();
-      const { issues } = judgePlainFolder(folder, contents);
+      const { issues } = judgePlainFolder(folder, contents, cache);
       const refusals = refusal === undefined ? issues : [...issues, refusal];
       return refusals.length > 0 ? { kind: 'refused', refusals, shape: PLAIN } : { kind: 'mine', shape: PLAIN };
     },
@@ -87,6 +89,10 @@ export function createPlainLayout({ settings, cache, stripRules = noStripRules }
 
     plan(changes: readonly DesiredChange[], folder: FolderView): readonly Answer[] {
       return new Plan(changes, folder, readFolder(folder, cache), namespaces, policy).answers();
+    },
+
+    bootstrap(folder: FolderView): readonly BootstrapFile[] {
+      return missingFiles(readFolder(folder, cache));
     },
   };
 }

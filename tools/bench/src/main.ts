@@ -72,7 +72,9 @@ async function measure(stage: BenchStage, options: BenchArguments): Promise<Benc
 
 /** @throws Error when Git does not hold exactly what the cluster holds */
 async function verify({ repository, objects }: BenchStage): Promise<void> {
-  const tree = [...(await repository.readTree('main'))].filter(([path]) => path.startsWith(`${folder}/`));
+  const tree = [...(await repository.readTree('main'))].filter(
+    ([path]) => path.startsWith(`${folder}/`) && path.endsWith('.yaml'),
+  );
   const problems = compareContent(objects, new Map(tree));
   if (problems.length > 0)
     throw new Error(`the content is wrong in ${problems.length} places:\n${problems.slice(0, 20).join('\n')}`);

@@ -113,7 +113,7 @@ export async function measureSingleEdits(
 async function locate({ repository }: BenchStage): Promise<ReadonlyMap<string, string>> {
   const paths = new Map<string, string>();
   for (const [path, text] of await repository.readTree('main')) {
-    if (!path.startsWith(`${folder}/`)) continue;
+    if (!path.startsWith(`${folder}/`) || !path.endsWith('.yaml')) continue;
     const read = parseDocuments(text);
     for (const document of read.ok ? read.value : [])
       if (document.state === 'read') paths.set(keyOf(document.value as unknown as BenchConfigMap), path);
