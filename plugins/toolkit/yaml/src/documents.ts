@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ok, refuse, type JsonObject, type JsonValue, type Result } from '@gitops-reverser/kernel-api';
 import { readFull, type IdentityText } from './full-reader.js';
+import { readSimpleIdentity, type SimpleIdentity } from './identity-reader.js';
 import { maxDepth, maxDocuments, maxFileBytes } from './limits.js';
 import { invalidYaml, type YamlProblem } from './problem.js';
 import { hasUnusualCharacter, readSimple } from './simple-reader.js';
@@ -53,13 +54,37 @@ export function identifyDocuments(input: string | Uint8Array): Result<readonly I
   const split = openText(input);
   if (!split.ok) return split;
   const isSimple = !hasUnusualCharacter(split.value.text);
+  const { text, pieces } = split.value;
   return ok(
-    split.value.pieces.map((piece, index) => identify(piece, index, readPiece(split.value.text, piece, isSimple))),
+    pieces.map((piece, index) => {
+      const simple = mayBeSimple(text, piece, isSimple)
+        ? readSimpleIdentity(text, piece.bodyStart, piece.end)
+        : undefined;
+      if (simple === undefined) return identify(piece, index, readPiece(text, piece, isSimple));
+      return toIdentified(piece, index, 'read', simple.isEncrypted, wholeIdentity(simple));
+    }),
   );
 }
 
+/** Spelled out: a folder makes tens of thousands of these. */
+function toIdentified(
+  { start, end, bodyStart, byteStart, byteEnd, line, hasDirectives }: DocumentPiece,
+  index: number,
+  state: YamlReading['state'],
+  isEncrypted = false,
+  identity?: IdentifiedDocument['identity'],
+): IdentifiedDocument {
+  const base = { start, end, bodyStart, byteStart, byteEnd, line, hasDirectives, index, state, isEncrypted };
+  return identity === undefined ? base : { ...base, identity };
+}
+
+function wholeIdentity({ apiVersion, kind, name, namespace }: SimpleIdentity): IdentifiedDocument['identity'] {
+  if (apiVersion === undefined || kind === undefined || name === undefined) return undefined;
+  return namespace === undefined ? { apiVersion, kind, name } : { apiVersion, kind, namespace, name };
+}
+
 function identify(piece: DocumentPiece, index: number, reading: YamlReading): IdentifiedDocument {
-  const base = { ...piece, index, state: reading.state, isEncrypted: false };
+  const base = toIdentified(piece, index, reading.state);
   switch (reading.state) {
     case 'empty':
       return base;
@@ -68,9 +93,8 @@ function identify(piece: DocumentPiece, index: number, reading: YamlReading): Id
     case 'non-editable':
       return { ...base, construct: reading.construct, claimed: reading.identity };
     case 'read': {
-      const identity = identityOf(reading.value);
       const isEncrypted = isFields(reading.value) && isFields(reading.value['sops']);
-      return identity === undefined ? { ...base, isEncrypted } : { ...base, identity, isEncrypted };
+      return toIdentified(piece, index, 'read', isEncrypted, identityOf(reading.value));
     }
   }
 }
@@ -97,9 +121,13 @@ export function readDocument({ text, pieces }: SplitText, index: number): YamlRe
   return readPiece(text, piece, !hasUnusualCharacter(text.slice(piece.start, piece.end)));
 }
 
+/** Outside the simple subset for sure when it has directives or begins on its separator's line. */
+function mayBeSimple(text: string, { start, bodyStart, hasDirectives }: DocumentPiece, isSimple: boolean): boolean {
+  return isSimple && !hasDirectives && (bodyStart === start || text.charCodeAt(bodyStart - 1) === 0x0a);
+}
+
 function readPiece(text: string, piece: DocumentPiece, isSimple: boolean): YamlReading {
-  const isOnOwnLines = piece.bodyStart === piece.start || text.charCodeAt(piece.bodyStart - 1) === 0x0a;
-  if (isSimple && isOnOwnLines && !piece.hasDirectives) {
+  if (mayBeSimple(text, piece, isSimple)) {
     const simple = readSimple(text, piece.bodyStart, piece.end);
     if (simple !== undefined) return { state: 'read', value: simple.value };
   }
