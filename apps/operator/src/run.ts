@@ -22,7 +22,7 @@ import { installedCrds } from './installed-crds.js';
 import { metricsAccess } from './metrics-access.js';
 import { BUILT_IN, pluginEntries } from './plugins.js';
 import { createRepositories } from './repositories.js';
-import { targetChecks } from './target-checks.js';
+import { sensitivity, targetChecks } from './target-checks.js';
 import { COMMIT, VERSION } from './version.js';
 
 export interface RunOptions {
@@ -60,9 +60,10 @@ export async function run(options: RunOptions): Promise<void> {
     { name: 'caches', check: () => (reconcilers === undefined ? 'not started' : reconcilers.missing()) },
   ]);
   await using metricsServer = await serveMetrics(options, metrics, connection);
+  const { isSensitive } = sensitivity(settings.additionalSensitiveResources);
   const kernel = await startKernel(options, metrics);
   const limits = { ...limitsOf(configuration), ...options.limits };
-  const runtime = createRuntime({ scopes: kernel.scopes, clock, logger, metrics, limits });
+  const runtime = createRuntime({ scopes: kernel.scopes, clock, logger, metrics, limits, isSensitive });
   try {
     logger.info(
       {
@@ -94,7 +95,6 @@ const limitsOf = ({ settings }: Configuration): Partial<RuntimeLimits> => ({
   queueItems: settings.branchWorkerQueueSize,
   bufferBytes: settings.branchBufferMaxBytes,
   replays: settings.replayConcurrency,
-  sensitiveResources: settings.additionalSensitiveResources,
 });
 
 interface Decisions {

@@ -17,11 +17,15 @@ export interface TargetChecks {
 }
 
 /**
+ * Which types are never written in clear: the one answer for the river and for those who read declarations.
+ *
  * @param additional types treated like Secrets; the configuration refuses misspelled ones
- * @param stripRules of every loaded plugin
  * @throws ReverserError OptionsInvalid when one is misspelled all the same: dropping it would widen what is written in clear
  */
-export function targetChecks(additional: readonly string[], stripRules: StripRules): TargetChecks {
+export function sensitivity(additional: readonly string[]): {
+  readonly types: SensitiveResources;
+  isSensitive(group: string, resource: string): boolean;
+} {
   const parsed = parseSensitiveResources(additional.join(','));
   if (!parsed.ok) {
     throw new ReverserError({
@@ -30,12 +34,22 @@ export function targetChecks(additional: readonly string[], stripRules: StripRul
       message: `--additional-sensitive-resources: ${parsed.error.join('; ')}`,
     });
   }
-  const sensitive: SensitiveResources = parsed.value;
+  const types = parsed.value;
+  return { types, isSensitive: (group, resource) => isSensitive(group, resource, types) };
+}
+
+/**
+ * @param additional as {@link sensitivity} takes them
+ * @param stripRules of every loaded plugin
+ * @throws ReverserError as {@link sensitivity}
+ */
+export function targetChecks(additional: readonly string[], stripRules: StripRules): TargetChecks {
+  const { types, isSensitive: isTypeSensitive } = sensitivity(additional);
   return {
     generatedFilters: GENERATED_FILTERS,
-    isSensitive: (group, resource) => isSensitive(group, resource, sensitive),
+    isSensitive: isTypeSensitive,
     problems({ placement, messages }) {
-      const checked = validatePlacement(placement, sensitive, stripRules);
+      const checked = validatePlacement(placement, types, stripRules);
       const ofPlacement = checked.ok
         ? []
         : checked.error.map(({ field, message }) => `spec.placement.${field}: ${message}`);

@@ -7,7 +7,6 @@ import {
   type BranchStatus,
   type Clock,
   type Logger,
-  type ObjectRef,
   type TargetId,
   type TargetSettings,
 } from '@gitops-reverser/kernel-api';
@@ -39,7 +38,7 @@ export interface DeskGiven {
   readonly branch: BranchMeters;
   readonly limits: RuntimeLimits;
   readonly random: () => number;
-  readonly isSensitive: (ref: ObjectRef) => boolean;
+  isSensitive(group: string, resource: string): boolean;
   readonly changed: () => void;
   /** What may still be done: aborted by the stop, or when its budget is spent. */
   readonly signal: AbortSignal;
@@ -100,7 +99,7 @@ export class BranchDesk {
       meters,
       labels: branch.labels,
       limits,
-      isSensitive: given.isSensitive,
+      isSensitive: (group, resource) => given.isSensitive(group, resource),
       committer: () => this.#settings.committer,
       folderRefused: () => this.#refusedFolderSeen(),
     });

@@ -6,7 +6,6 @@ import {
   type BranchStatus,
   type Clock,
   type Logger,
-  type ObjectRef,
   type Refusal,
   type TargetSettings,
 } from '@gitops-reverser/kernel-api';
@@ -26,7 +25,7 @@ export interface WorkerGiven {
   readonly gauges: Gauges;
   readonly limits: RuntimeLimits;
   readonly random: () => number;
-  readonly isSensitive: (ref: ObjectRef) => boolean;
+  isSensitive(group: string, resource: string): boolean;
 }
 
 /**

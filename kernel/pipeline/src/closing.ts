@@ -28,7 +28,7 @@ interface ClosingGiven {
   readonly meters: Meters;
   readonly labels: Labels;
   readonly limits: RuntimeLimits;
-  readonly isSensitive: (ref: ObjectRef) => boolean;
+  isSensitive(group: string, resource: string): boolean;
   readonly committer: () => { readonly name: string; readonly email: string };
   readonly folderRefused: () => void;
 }
@@ -46,7 +46,7 @@ export class Closing {
       store: given.store,
       clock: given.clock,
       logger: given.logger,
-      isSensitive: given.isSensitive,
+      isSensitive: (group, resource) => given.isSensitive(group, resource),
       committer: given.committer,
     };
   }

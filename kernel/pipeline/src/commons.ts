@@ -1,4 +1,4 @@
-import type { Clock, Logger, ObjectRef } from '@gitops-reverser/kernel-api';
+import type { Clock, Logger } from '@gitops-reverser/kernel-api';
 import type { RuntimeLimits } from './limits.js';
 import type { Gauges, Meters } from './meters.js';
 import type { ReplayGate } from './replay-gate.js';
@@ -12,5 +12,5 @@ export interface Commons {
   readonly limits: RuntimeLimits;
   readonly gate: ReplayGate;
   readonly random: () => number;
-  readonly isSensitive: (ref: ObjectRef) => boolean;
+  isSensitive(group: string, resource: string): boolean;
 }

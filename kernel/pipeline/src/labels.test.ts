@@ -17,4 +17,4 @@ it('FC-OPS-6, MT-2: however many objects and users there are, no label names one
   expect(series.length).toBeLessThan(200);
   expect(series.filter((text) => /object-|person-|\.jsonl|https?:/.test(text))).toEqual([]);
   await rig.runtime.close(0);
-});
+}, 60_000);

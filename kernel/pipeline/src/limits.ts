@@ -27,8 +27,6 @@ export interface RuntimeLimits {
   readonly closeRetryMs: number;
   readonly closeRetryMaxMs: number;
   readonly closeTries: number;
-  /** `resource` or `group/resource`, beside core `secrets`. */
-  readonly sensitiveResources: readonly string[];
 }
 
 export const DEFAULT_LIMITS: RuntimeLimits = Object.freeze({
@@ -48,7 +46,6 @@ export const DEFAULT_LIMITS: RuntimeLimits = Object.freeze({
   closeRetryMs: 1_000,
   closeRetryMaxMs: 30_000,
   closeTries: 10,
-  sensitiveResources: [],
 });
 
 /** Pause before try number `failures` + 1. */

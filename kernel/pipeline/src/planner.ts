@@ -7,7 +7,6 @@ import {
   type FolderView,
   type Layout,
   type Logger,
-  type ObjectRef,
   type PlanStep,
   type Refusal,
 } from '@gitops-reverser/kernel-api';
@@ -30,7 +29,7 @@ export interface Planning {
   readonly store: BranchStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly isSensitive: (ref: ObjectRef) => boolean;
+  isSensitive(group: string, resource: string): boolean;
   readonly committer: () => { readonly name: string; readonly email: string };
 }
 
@@ -98,7 +97,7 @@ async function planWindow(attempt: Attempt, write: WindowWrite): Promise<Planned
       changes.push({
         refKey,
         isSweep: false,
-        desired: { kind: 'upsert', ref, object, sensitive: planning.isSensitive(ref) },
+        desired: { kind: 'upsert', ref, object, sensitive: planning.isSensitive(ref.group, ref.resource) },
       });
     else if (mayRemove) changes.push({ refKey, isSweep: false, desired: { kind: 'delete', ref } });
   }
@@ -140,7 +139,7 @@ async function planSnapshot(attempt: Attempt, write: SnapshotWrite): Promise<Pla
   const changes: Change[] = snapshot.objects.map(({ ref, refKey, object }: SnapshotObject) => ({
     refKey,
     isSweep: false,
-    desired: { kind: 'upsert', ref, object, sensitive: planning.isSensitive(ref) },
+    desired: { kind: 'upsert', ref, object, sensitive: planning.isSensitive(ref.group, ref.resource) },
   }));
   if (prune === 'Always')
     for (const ref of orphans) changes.push({ refKey: keyOf(ref), isSweep: true, desired: { kind: 'delete', ref } });

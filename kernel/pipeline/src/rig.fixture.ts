@@ -101,6 +101,7 @@ export async function openRig(facts: RigFacts = {}) {
     logger,
     metrics,
     random: () => 0.5,
+    isSensitive: (group, resource) => group === '' && resource === 'secrets',
     ...(facts.limits === undefined ? {} : { limits: facts.limits }),
   });
   const clusterHandle = await runtime.openCluster({

@@ -23,7 +23,6 @@ import type { Commons } from './commons.js';
 import { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
 import { declareGauges, declareMeters } from './meters.js';
 import { replayGate } from './replay-gate.js';
-import { sensitivity } from './sensitive.js';
 import { Target, type OpenedPlugins } from './target.js';
 import type { OpenScope } from '@gitops-reverser/kernel-api';
 
@@ -33,6 +32,8 @@ export interface RuntimeGiven {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly limits?: Partial<RuntimeLimits>;
+  /** Types whose objects only a writer that encrypts may write: core `secrets`, and what the configuration adds. */
+  isSensitive(group: string, resource: string): boolean;
   /** 0..1; spreads retries. Default: `Math.random`. */
   readonly random?: () => number;
 }
@@ -62,7 +63,7 @@ export function createRuntime(given: RuntimeGiven): RunningRuntime {
     gauges: declareGauges(metrics),
     gate: replayGate(limits),
     random: given.random ?? Math.random,
-    isSensitive: sensitivity(limits.sensitiveResources),
+    isSensitive: (group, resource) => given.isSensitive(group, resource),
   };
   const clusterById = new Map<ClusterId, OpenedCluster>();
   const branchById = new Map<BranchId, OpenedBranch>();
