@@ -179,8 +179,8 @@ class Plan {
   private edit(change: Upsert, { path, index, nature, construct }: FolderDocument): Answer {
     const { ref } = change;
     if (nature === 'non-editable') return refuse(nonEditable(ref, path, index, construct));
-    if (nature === 'encrypted') return refuse(encrypted(ref, path));
-    if (/\.sops\.ya?ml$/.test(path)) return refuse(missingSopsKey(ref, path));
+    if (nature === 'encrypted') return refuse(encrypted(ref, path, index));
+    if (/\.sops\.ya?ml$/.test(path)) return refuse(missingSopsKey(ref, path, index));
     const file = this.open(path);
     if (file === undefined) return ok([this.put(change, path)]);
     if (!file.ok) return file;
@@ -196,12 +196,13 @@ class Plan {
     const { path, index, nature, construct, siblings } = found;
     if (nature === 'non-editable') return refuse(nonEditable(change.ref, path, index, construct));
     if (siblings === 1) return ok([this.put(change, path, leak(found))]);
-    return nature === 'encrypted' ? refuse(unsafe(change.ref, path)) : undefined;
+    return nature === 'encrypted' ? refuse(unsafe(change.ref, path, index)) : undefined;
   }
 
   private remove({ ref }: DesiredChange, { path, index, nature, construct, siblings }: FolderDocument): Answer {
     if (nature === 'non-editable') return refuse(nonEditable(ref, path, index, construct));
-    if (nature === 'encrypted' && siblings > 1 && this.removedFrom(path) < siblings) return refuse(unsafe(ref, path));
+    if (nature === 'encrypted' && siblings > 1 && this.removedFrom(path) < siblings)
+      return refuse(unsafe(ref, path, index));
     return ok([{ kind: 'drop-document', path, ref }]);
   }
 

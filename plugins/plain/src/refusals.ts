@@ -9,9 +9,15 @@ function refusal(code: keyof typeof meanings, ref: ObjectRef, path: string, what
   return { code, path, ref, message: `${describeDocument(ref as Titled)}: ${what}` };
 }
 
-/** The document stays as it is; others go on. */
-function skipped(code: keyof typeof meanings, ref: ObjectRef, path: string, what: string): Refusal {
-  return { ...refusal(code, ref, path, what), skip: true };
+/** The document stays as it is; others go on. @param index its place in the file, where that is known */
+function skipped(
+  code: keyof typeof meanings,
+  ref: ObjectRef,
+  path: string,
+  index: number | undefined,
+  what: string,
+): Refusal {
+  return { ...refusal(code, ref, path, what), ...(index === undefined ? {} : { index }), skip: true };
 }
 
 export const nonEditable = (ref: ObjectRef, path: string, index: number, construct?: string): Refusal => {
@@ -21,26 +27,35 @@ export const nonEditable = (ref: ObjectRef, path: string, index: number, constru
     'non-editable',
     ref,
     path,
+    index,
     `document ${index} of ${path} holds ${found} that no edit may touch and is left as it is; write it without, or edit it in Git`,
   );
 };
 
-export const encrypted = (ref: ObjectRef, path: string): Refusal =>
+export const encrypted = (ref: ObjectRef, path: string, index: number): Refusal =>
   skipped(
     'encrypted',
     ref,
     path,
+    index,
     `its document in ${path} is encrypted and the type is not sensitive; decrypt it, or declare the type sensitive`,
   );
 
-export const missingSopsKey = (ref: ObjectRef, path: string): Refusal =>
-  skipped('missing-sops-key', ref, path, `${path} is named as encrypted and is not; encrypt it, or rename the file`);
+export const missingSopsKey = (ref: ObjectRef, path: string, index?: number): Refusal =>
+  skipped(
+    'missing-sops-key',
+    ref,
+    path,
+    index,
+    `${path} is named as encrypted and is not; encrypt it, or rename the file`,
+  );
 
-export const unsafe = (ref: ObjectRef, path: string): Refusal =>
+export const unsafe = (ref: ObjectRef, path: string, index: number): Refusal =>
   skipped(
     'unsafe',
     ref,
     path,
+    index,
     `${path} holds several documents under one encryption, and none can change alone; give each a file of its own`,
   );
 
@@ -53,13 +68,25 @@ export const unrepresentable = (ref: ObjectRef, path: string, what: string): Ref
 export function notEdited(ref: ObjectRef, path: string, index: number, { code, message }: EditRefusal): Refusal {
   switch (code) {
     case 'non-editable':
-      return skipped(code, ref, path, `document ${index} of ${path}: ${message}; write it without, or edit it in Git`);
+      return skipped(
+        code,
+        ref,
+        path,
+        index,
+        `document ${index} of ${path}: ${message}; write it without, or edit it in Git`,
+      );
     case 'encrypted':
-      return encrypted(ref, path);
+      return encrypted(ref, path, index);
     case 'invalid-yaml':
       return refusal(code, ref, path, `document ${index} of ${path}: ${message}; repair or remove it`);
     case 'edit-not-verified':
-      return skipped(code, ref, path, `document ${index} of ${path}: ${message}; edit it in Git and report its shape`);
+      return skipped(
+        code,
+        ref,
+        path,
+        index,
+        `document ${index} of ${path}: ${message}; edit it in Git and report its shape`,
+      );
     case 'unrepresentable-value':
       return unrepresentable(ref, path, message);
   }
@@ -69,9 +96,4 @@ export function notEdited(ref: ObjectRef, path: string, index: number, { code, m
 export function valueNotSet(code: keyof typeof meanings, path: string, pointer: string, found: string): Refusal {
   const message = `${path}: expected a value that can be set at ${JSON.stringify(pointer)}, found that ${found}; it stays as it is`;
   return { code, path, message, skip: true };
-}
-
-export function severalNamespaces(namespaces: readonly string[], ref?: ObjectRef): Refusal {
-  const message = `expected one source namespace because serializeNamespace is false, found ${namespaces.join(', ')}; follow one of them, or let documents carry their namespace`;
-  return { code: 'multiple-source-namespaces', message, ...(ref === undefined ? {} : { ref }) };
 }
