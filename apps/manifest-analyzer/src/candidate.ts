@@ -40,7 +40,7 @@ export function judgeCandidate(gate: Gate, path: string, isRoot: boolean): Judge
     renderRoot: isRoot,
     ...(readScope.length === 0 ? {} : { readScope }),
     ...(namespace !== undefined && namespaces.size === 1 ? { inferredNamespace: namespace } : {}),
-    resources: countResources(judgement, identities.length),
+    resources: countResources(judgement, identities.length, inputsOf(build, path)),
     renderedTypes: features.length > 0 ? {} : typesOf(identities),
     outsideDirectories: outside,
     features: features.map(({ code }) => code),
@@ -89,18 +89,33 @@ function outermost(directories: readonly string[]): readonly string[] {
   });
 }
 
-function countResources({ contents, documents, retained }: Judgement, rendered: number): Candidate['resources'] {
-  const isRetained = new Set(retained.map(({ path }) => path));
+/** Files within the folder that its kustomization reads as patches and the like, even when it is refused: nothing to edit. */
+function inputsOf(build: KustomizeBuild | undefined, folder: string): ReadonlySet<string> {
+  const inputs = new Set<string>();
+  for (const path of build?.inputs ?? [])
+    if (isWithin(path, folder) && build?.resourceFiles.has(path) !== true)
+      inputs.add(folder === '.' ? path : path.slice(folder.length + 1));
+  return inputs;
+}
+
+function countResources(
+  { contents, documents, retained }: Judgement,
+  rendered: number,
+  inputs: ReadonlySet<string>,
+): Candidate['resources'] {
+  const isContext = new Set([...inputs, ...retained.map(({ path }) => path)]);
   let nonKrm = 0;
   let encrypted = 0;
   for (const { path, file } of contents.entries) {
-    if (file === undefined || isRetained.has(path)) continue;
+    if (file === undefined || isContext.has(path)) continue;
     for (const { nature } of file.documents) {
       if (nature === 'not-krm') nonKrm += 1;
       if (nature === 'encrypted') encrypted += 1;
     }
   }
-  const editable = documents.filter(({ document }) => document.nature === 'manifest').length;
+  const editable = documents.filter(
+    ({ document: { nature, path } }) => nature === 'manifest' && !isContext.has(path),
+  ).length;
   return { rendered, editable, nonKrm, ...(encrypted === 0 ? {} : { encrypted }) };
 }
 

@@ -1,4 +1,5 @@
 import type { Refusal } from '@gitops-reverser/kernel-api';
+import { compareCodePoints } from '@gitops-reverser/toolkit-yaml';
 
 export type IssueCode =
   | 'invalid-yaml'
@@ -30,11 +31,10 @@ export function issue(code: IssueCode, path: string, what: string, documentIndex
 /** By path, document and kind, so that equal folders give equal texts. */
 export function sortIssues(issues: readonly Issue[]): readonly Issue[] {
   return [...issues].sort(
-    (a, b) => compare(a.path, b.path) || a.documentIndex - b.documentIndex || compare(a.code, b.code),
+    (a, b) =>
+      compareCodePoints(a.path, b.path) || a.documentIndex - b.documentIndex || compareCodePoints(a.code, b.code),
   );
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** One line for a condition: the first issue and a count. */
 export function summarizeIssues(issues: readonly Issue[]): string {

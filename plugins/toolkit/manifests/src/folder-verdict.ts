@@ -1,4 +1,5 @@
 import type { FolderView, Refusal } from '@gitops-reverser/kernel-api';
+import { compareCodePoints } from '@gitops-reverser/toolkit-yaml';
 import type { FolderContents } from './folder-contents.js';
 import type { FolderCache } from './folder-reader.js';
 import { namedValuesFiles } from './values-context.js';
@@ -36,8 +37,7 @@ export function judgePlainFolder(folder: FolderView, contents: FolderContents, c
 /** By path, document and kind, so that equal folders give equal texts. */
 export function sortFolderIssues(issues: readonly FolderIssue[]): readonly FolderIssue[] {
   return [...issues].sort(
-    (a, b) => compare(a.path, b.path) || a.documentIndex - b.documentIndex || compare(a.code, b.code),
+    (a, b) =>
+      compareCodePoints(a.path, b.path) || a.documentIndex - b.documentIndex || compareCodePoints(a.code, b.code),
   );
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
