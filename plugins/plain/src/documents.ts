@@ -10,7 +10,7 @@ import {
   type Result,
 } from '@gitops-reverser/kernel-api';
 import { parseApiVersion } from '@gitops-reverser/toolkit-manifests';
-import { openText, readDocument, type Edited, type EditOptions, type SplitText } from '@gitops-reverser/toolkit-yaml';
+import { openText, readDocument, type EditOptions, type SplitText } from '@gitops-reverser/toolkit-yaml';
 
 export type Identity = Pick<ObjectRef, 'group' | 'kind' | 'namespace' | 'name'>;
 
@@ -33,13 +33,6 @@ export function editOptions(object: KubeObject): EditOptions {
   };
 }
 
-/** The bytes of the file with one document edited. */
-export function withDocument(file: SplitText, index: number, before: Uint8Array, edited: Edited): Uint8Array {
-  if (edited.outcome === 'unchanged') return before;
-  const { byteStart = 0, byteEnd = before.length } = file.pieces[index] ?? {};
-  return Buffer.concat([before.subarray(0, byteStart), Buffer.from(edited.document), before.subarray(byteEnd)]);
-}
-
 export interface Found {
   readonly index: number;
   readonly isEditable: boolean;
@@ -51,21 +44,34 @@ export interface Found {
  */
 export function findDocument(file: SplitText, identity: Identity): Found | undefined {
   const { text, pieces } = file;
-  let at = nextName(text, identity.name, 0);
-  const holdsName = pieces.map(({ start, end }) => {
-    if (at !== -1 && at < start) at = nextName(text, identity.name, start);
-    return at !== -1 && at < end;
-  });
-  for (const isLikely of [true, false]) {
-    for (let index = 0; index < pieces.length; index += 1) {
-      if (holdsName[index] !== isLikely) continue;
-      const found = judge(file, index, identity);
-      if (found !== undefined) return found;
-    }
-    // Without a backslash no name is spelled in another way.
-    if (isLikely && !text.includes('\\')) return undefined;
+  const judged = new Set<number>();
+  for (let at = nextName(text, identity.name, 0); at !== -1;) {
+    const index = pieceAt(pieces, at);
+    if (index === pieces.length) break;
+    const found = judge(file, index, identity);
+    if (found !== undefined) return found;
+    judged.add(index);
+    at = nextName(text, identity.name, pieces[index]?.end ?? text.length);
+  }
+  // Without a backslash no name is spelled in another way.
+  if (!text.includes('\\')) return undefined;
+  for (let index = 0; index < pieces.length; index += 1) {
+    const found = judged.has(index) ? undefined : judge(file, index, identity);
+    if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** The document that holds an offset; the number of documents when none does. */
+function pieceAt(pieces: SplitText['pieces'], at: number): number {
+  let low = 0;
+  let high = pieces.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pieces[middle]?.end ?? 0) > at) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 const isPartOfName = (char: string | undefined): boolean => char !== undefined && /[\w.-]/.test(char);

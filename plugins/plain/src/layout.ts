@@ -1,5 +1,4 @@
 import {
-  echoOf,
   noStripRules,
   ok,
   refuse,
@@ -29,13 +28,16 @@ import {
 } from '@gitops-reverser/toolkit-manifests';
 import { editDocument, type SplitText } from '@gitops-reverser/toolkit-yaml';
 import { missingFiles } from './bootstrap.js';
-import { openFile } from './documents.js';
+import { editOptions } from './documents.js';
 import { NamespaceRule } from './namespaces.js';
+import { OpenedFiles } from './opened-files.js';
 import { encrypted, missingSopsKey, nonEditable, notEdited, unsafe } from './refusals.js';
 
 export interface PlainLayoutOptions {
   readonly settings: Pick<TargetSettings, 'placement' | 'serializeNamespace' | 'sourceNamespaces'>;
   readonly cache: FolderCache;
+  /** Shared with the writer of the steps. */
+  readonly files?: OpenedFiles;
   /** A template may read no label that never reaches Git. Default: every label does. */
   readonly stripRules?: StripRules;
 }
@@ -43,9 +45,14 @@ export interface PlainLayoutOptions {
 /** Word of `status.placement.mode`. */
 const PLAIN = { mode: 'Plain' } as const;
 
+interface Opened {
+  readonly bytes: Uint8Array;
+  readonly file: Result<SplitText, Refusal>;
+}
 type Answer = Result<readonly PlanStep[], Refusal>;
 type Upsert = Extract<DesiredChange, { readonly kind: 'upsert' }>;
-type PutFacts = Pick<Extract<PlanStep, { readonly kind: 'put-document' }>, 'placement' | 'replacesPlaintext'>;
+type PutStep = Extract<PlanStep, { readonly kind: 'put-document' }>;
+type PutFacts = Pick<PutStep, 'placement' | 'replacesPlaintext'>;
 
 /** Preconditions over a whole plan (chapter 20, 1.3). */
 const WHOLE: ReadonlySet<string> = new Set(['ignore-shadows-managed', 'ambiguous-layout']);
@@ -64,7 +71,12 @@ const placementOf = ({ source, disposition, inference }: Placement): StepPlaceme
  * A folder of plain manifests: a document is edited where it lies; a new one goes where its template says, else beside its
  * siblings, else to the canonical path.
  */
-export function createPlainLayout({ settings, cache, stripRules = noStripRules }: PlainLayoutOptions): Layout {
+export function createPlainLayout({
+  settings,
+  cache,
+  files = new OpenedFiles(),
+  stripRules = noStripRules,
+}: PlainLayoutOptions): Layout {
   const policy = validatePlacement(settings.placement, undefined, stripRules);
   const namespaces = new NamespaceRule(settings);
 
@@ -88,7 +100,7 @@ export function createPlainLayout({ settings, cache, stripRules = noStripRules }
     },
 
     plan(changes: readonly DesiredChange[], folder: FolderView): readonly Answer[] {
-      return new Plan(changes, folder, readFolder(folder, cache), namespaces, policy).answers();
+      return new Plan(changes, folder, readFolder(folder, cache), files, namespaces, policy).answers();
     },
 
     bootstrap(folder: FolderView): readonly BootstrapFile[] {
@@ -103,7 +115,8 @@ class Plan {
   private readonly contents: FolderContents;
   private readonly namespaces: NamespaceRule;
   private readonly policy: ReturnType<typeof validatePlacement>;
-  private readonly opened = new Map<string, Result<SplitText, Refusal>>();
+  private readonly files: OpenedFiles;
+  private readonly opened = new Map<string, Opened | undefined>();
   /** Where each object stands in Git. */
   private readonly found: readonly (FolderDocument | undefined)[];
 
@@ -111,12 +124,14 @@ class Plan {
     changes: readonly DesiredChange[],
     folder: FolderView,
     contents: FolderContents,
+    files: OpenedFiles,
     namespaces: NamespaceRule,
     policy: ReturnType<typeof validatePlacement>,
   ) {
     this.changes = changes;
     this.folder = folder;
     this.contents = contents;
+    this.files = files;
     this.namespaces = namespaces;
     this.policy = policy;
     this.found = changes.map(({ ref }) => this.find(ref));
@@ -172,23 +187,25 @@ class Plan {
     return undefined;
   }
 
-  private put({ ref, object, sensitive }: Upsert, path: string, more: PutFacts = {}): PlanStep {
+  private put({ ref, object, sensitive }: Upsert, path: string, more: PutFacts = {}): PutStep {
     return { kind: 'put-document', path, ref, object: this.namespaces.written(object), sensitive, ...more };
   }
 
   private edit(change: Upsert, { path, index, nature, construct }: FolderDocument): Answer {
     const { ref } = change;
     if (nature === 'non-editable') return refuse(nonEditable(ref, path, index, construct));
-    if (nature === 'encrypted') return refuse(encrypted(ref, path, index));
-    if (/\.sops\.ya?ml$/.test(path)) return refuse(missingSopsKey(ref, path, index));
-    const file = this.open(path);
-    if (file === undefined) return ok([this.put(change, path)]);
+    if (nature === 'encrypted') return refuse(encrypted(ref, path));
+    if (/\.sops\.ya?ml$/.test(path)) return refuse(missingSopsKey(ref, path));
+    const opened = this.open(path);
+    if (opened === undefined) return ok([this.put(change, path)]);
+    const { bytes, file } = opened;
     if (!file.ok) return file;
-    const object = this.namespaces.written(change.object);
-    const liveFinalizers = echoOf(object)?.finalizers;
-    const edited = editDocument(file.value, index, object, liveFinalizers === undefined ? {} : { liveFinalizers });
+    const step = this.put(change, path);
+    const edited = editDocument(file.value, index, step.object, editOptions(step.object));
     if (!edited.ok) return refuse(notEdited(ref, path, index, edited.error));
-    return ok(edited.value.outcome === 'unchanged' ? [] : [this.put(change, path)]);
+    if (edited.value.outcome === 'unchanged') return ok([]);
+    this.files.plan(step.object, { bytes, file: file.value, index, edited: edited.value });
+    return ok([step]);
   }
 
   /** Never taken for unchanged by what its text says. Undefined: its document must move to a file of its own. */
@@ -196,13 +213,12 @@ class Plan {
     const { path, index, nature, construct, siblings } = found;
     if (nature === 'non-editable') return refuse(nonEditable(change.ref, path, index, construct));
     if (siblings === 1) return ok([this.put(change, path, leak(found))]);
-    return nature === 'encrypted' ? refuse(unsafe(change.ref, path, index)) : undefined;
+    return nature === 'encrypted' ? refuse(unsafe(change.ref, path)) : undefined;
   }
 
   private remove({ ref }: DesiredChange, { path, index, nature, construct, siblings }: FolderDocument): Answer {
     if (nature === 'non-editable') return refuse(nonEditable(ref, path, index, construct));
-    if (nature === 'encrypted' && siblings > 1 && this.removedFrom(path) < siblings)
-      return refuse(unsafe(ref, path, index));
+    if (nature === 'encrypted' && siblings > 1 && this.removedFrom(path) < siblings) return refuse(unsafe(ref, path));
     return ok([{ kind: 'drop-document', path, ref }]);
   }
 
@@ -210,12 +226,11 @@ class Plan {
     return this.found.filter((each, at) => each?.path === path && this.changes[at]?.kind === 'delete').length;
   }
 
-  private open(path: string): Result<SplitText, Refusal> | undefined {
+  private open(path: string): Opened | undefined {
     const known = this.opened.get(path);
     if (known !== undefined) return known;
     const bytes = this.folder.file(path)?.read();
-    if (bytes === undefined) return undefined;
-    const opened = openFile(path, bytes);
+    const opened = bytes === undefined ? undefined : { bytes, file: this.files.open(path, bytes) };
     this.opened.set(path, opened);
     return opened;
   }

@@ -1,6 +1,7 @@
 import { ok, refuse, type JsonValue, type PlanStep, type Refusal, type Result } from '@gitops-reverser/kernel-api';
 import { identifyDocuments, setDocumentValue, type SplitText } from '@gitops-reverser/toolkit-yaml';
-import { findDocument, isEncrypted, openFile, withDocument, type Found } from './documents.js';
+import { findDocument, isEncrypted, type Found } from './documents.js';
+import type { OpenedFiles } from './opened-files.js';
 import { valueNotSet } from './refusals.js';
 import { parseValuePointer, type ValuePointer } from './value-pointer.js';
 
@@ -13,12 +14,13 @@ export const isValueStep = ({ path, pointer }: SetValue): boolean =>
 export function setValue(
   { path, pointer, value }: SetValue,
   before: Uint8Array | undefined,
+  files: OpenedFiles,
 ): Result<Uint8Array, Refusal> {
   const target = parseValuePointer(pointer);
   if (target === undefined)
     return refuse(valueNotSet('no-such-value', path, pointer, 'it is no pointer into a document'));
   if (before === undefined) return refuse(valueNotSet('missing-document', path, pointer, 'there is no such file'));
-  const opened = openFile(path, before);
+  const opened = files.open(path, before);
   if (!opened.ok) return opened;
   const file = opened.value;
   if (/\.sops\.ya?ml$/.test(path) || isEncrypted(file))
@@ -28,7 +30,7 @@ export function setValue(
   if (!found.isEditable)
     return refuse(valueNotSet('non-editable', path, pointer, `document ${found.index} holds what no edit may touch`));
   const edited = setDocumentValue(file, found.index, target.path, value as JsonValue);
-  if (edited.ok) return ok(withDocument(file, found.index, before, edited.value));
+  if (edited.ok) return ok(files.edited(before, { file, index: found.index, edited: edited.value }));
   const { code, message } = edited.error;
   switch (code) {
     case 'no-such-place':

@@ -7,7 +7,8 @@ import {
   hasOtherContent,
   removeDocument,
 } from '@gitops-reverser/toolkit-yaml';
-import { checkReadable, editOptions, findDocument, isEncrypted, openFile, withDocument } from './documents.js';
+import { checkReadable, editOptions, findDocument, isEncrypted } from './documents.js';
+import { OpenedFiles } from './opened-files.js';
 import { missingSopsKey, nonEditable, notEdited, plaintextOntoEncrypted, unrepresentable } from './refusals.js';
 import { isValueStep, setValue } from './set-value.js';
 
@@ -15,8 +16,13 @@ type Rendered = Result<Uint8Array | 'delete-file', Refusal>;
 type Put = Extract<PlanStep, { readonly kind: 'put-document' }>;
 type Drop = Extract<PlanStep, { readonly kind: 'drop-document' }>;
 
-/** Edits documents where they stand; what is new is written in the one YAML style. Never encrypts. @param cache told of new files */
-export function createPlainWriter(cache: FolderCache): Writer {
+/**
+ * Edits documents where they stand; what is new is written in the one YAML style. Never encrypts.
+ *
+ * @param cache told of new files
+ * @param files those of the layout that plans the steps
+ */
+export function createPlainWriter(cache: FolderCache, files = new OpenedFiles()): Writer {
   return {
     encrypts: false,
     accepts: (step) => {
@@ -32,11 +38,11 @@ export function createPlainWriter(cache: FolderCache): Writer {
     async render(step, before) {
       switch (step.kind) {
         case 'put-document':
-          return put(step, before, cache);
+          return put(step, before, cache, files);
         case 'drop-document':
-          return drop(step, before);
+          return drop(step, before, files);
         case 'set-value':
-          return setValue(step, before);
+          return setValue(step, before, files);
       }
     },
   };
@@ -44,7 +50,7 @@ export function createPlainWriter(cache: FolderCache): Writer {
 
 const sopsName = /\.sops\.ya?ml$/;
 
-function put(step: Put, before: Uint8Array | undefined, cache: FolderCache): Rendered {
+function put(step: Put, before: Uint8Array | undefined, cache: FolderCache, files: OpenedFiles): Rendered {
   const { path, ref, object } = step;
   if (sopsName.test(path)) return refuse(missingSopsKey(ref, path));
   if (before === undefined) {
@@ -53,7 +59,9 @@ function put(step: Put, before: Uint8Array | undefined, cache: FolderCache): Ren
     if (fresh.ok && fresh.value !== 'delete-file') cache.learn(fresh.value, object);
     return fresh;
   }
-  const opened = openFile(path, before);
+  const planned = files.planned(object, before);
+  if (planned !== undefined && !isEncrypted(planned.file)) return ok(files.edited(before, planned));
+  const opened = files.open(path, before);
   if (!opened.ok) return opened;
   const file = opened.value;
   const { group, kind, name, namespace } = ref;
@@ -71,7 +79,7 @@ function put(step: Put, before: Uint8Array | undefined, cache: FolderCache): Ren
   if (isEncrypted(file)) return refuse(notEdited(ref, path, found.index, { code: 'encrypted', message: '' }));
   const edited = editDocument(file, found.index, object, editOptions(object));
   if (!edited.ok) return refuse(notEdited(ref, path, found.index, edited.error));
-  return ok(withDocument(file, found.index, before, edited.value));
+  return ok(files.edited(before, { file, index: found.index, edited: edited.value }));
 }
 
 function encoded({ object, ref, path }: Put, place: (text: string) => string): Rendered {
@@ -79,9 +87,9 @@ function encoded({ object, ref, path }: Put, place: (text: string) => string): R
   return text.ok ? ok(Buffer.from(place(text.value))) : refuse(unrepresentable(ref, path, text.error.message));
 }
 
-function drop({ path, ref }: Drop, before: Uint8Array | undefined): Rendered {
+function drop({ path, ref }: Drop, before: Uint8Array | undefined, files: OpenedFiles): Rendered {
   if (before === undefined) return ok('delete-file');
-  const opened = openFile(path, before);
+  const opened = files.open(path, before);
   if (!opened.ok) return opened;
   const { group, kind, name, namespace } = ref;
   const named = namespace === undefined ? undefined : findDocument(opened.value, { group, kind, name, namespace });

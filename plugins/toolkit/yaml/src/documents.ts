@@ -145,23 +145,10 @@ export function openText(input: string | Uint8Array): Result<SplitText, YamlProb
   if (bytes > maxFileBytes) return refuse(invalidYaml(`the file has ${bytes} bytes, the limit is ${maxFileBytes}`));
   const text = typeof input === 'string' ? input : decode(input);
   if (text === undefined || text.includes('\0')) return refuse(invalidYaml('not valid UTF-8 text'));
-  if (hasTooManyMarkers(text)) return refuse(tooManyDocuments());
-  const split = splitDocuments(text);
-  if (split.pieces.length > maxDocuments) return refuse(tooManyDocuments());
+  const split = splitDocuments(text, maxDocuments + 1);
+  if (split.pieces.length > maxDocuments)
+    return refuse(invalidYaml(`the file has more than ${maxDocuments} documents`));
   return ok(split);
-}
-
-const tooManyDocuments = (): YamlProblem => invalidYaml(`the file has more than ${maxDocuments} documents`);
-
-/** Stops early; a leading and a final separator make no document. */
-function hasTooManyMarkers(text: string): boolean {
-  let count = 0;
-  for (let at = text.indexOf('\n---'); at !== -1; at = text.indexOf('\n---', at + 4)) {
-    const code = text.charCodeAt(at + 4);
-    if (Number.isNaN(code) || code <= 0x20) count += 1;
-    if (count > maxDocuments + 1) return true;
-  }
-  return false;
 }
 
 function decode(bytes: Uint8Array): string | undefined {

@@ -10,7 +10,13 @@ export {
   type YamlReading,
 } from './documents.js';
 export { editDocument, type Edited, type EditOptions, type EditRefusal } from './edit/edit-document.js';
-export { appendDocument, hasOtherContent, removeDocument, replaceDocument } from './edit/file-edits.js';
+export {
+  appendDocument,
+  hasOtherContent,
+  removeDocument,
+  replaceDocument,
+  withDocumentText,
+} from './edit/file-edits.js';
 export { isSameIntent, rootPlace, type Place } from './edit/intent.js';
 export { setDocumentValue, type PlaceRefusal } from './edit/set-value.js';
 export { isSameQuantity } from './edit/quantity.js';

@@ -26,11 +26,13 @@ export interface SplitText {
 /**
  * Splits at column-0 markers (chapter 20, 5.2): `---` starts a document, `...` ends one. Comments and blank lines before
  * the first separator belong to the first document, so that a licence header makes no document of its own.
+ *
+ * @param most where to stop: a caller that finds as many documents knows that the file is too long
  */
-export function splitDocuments(text: string): SplitText {
+export function splitDocuments(text: string, most = Infinity): SplitText {
   const pieces = new Pieces(text);
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
-  while (at < text.length) {
+  while (at < text.length && pieces.count < most) {
     const newline = text.indexOf('\n', at);
     const next = newline === -1 ? text.length : newline + 1;
     pieces.line(at, next);
@@ -56,6 +58,10 @@ class Pieces {
   constructor(text: string) {
     this.text = text;
     this.isAscii = Buffer.byteLength(text) === text.length;
+  }
+
+  get count(): number {
+    return this.pieces.length;
   }
 
   line(from: number, next: number): void {

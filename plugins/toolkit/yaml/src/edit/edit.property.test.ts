@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
 import fc from 'fast-check';
-import { openText, parseDocuments, parseJson, type SplitText } from '../index.js';
+import { openText, parseDocuments, parseJson, withDocumentText, type SplitText } from '../index.js';
 import { editDocument } from './edit-document.js';
 import { dice, humanYaml, mutated, randomObject } from './human-yaml.fixture.js';
 import { isSameIntent, rootPlace } from './intent.js';
@@ -52,6 +52,7 @@ describe('20, 17: any document, any object', () => {
         outcomes[edited.value.outcome] += 1;
 
         const result = edited.value.text;
+        expect(withDocumentText(open(text), index, edited.value.document)).toEqual(open(result));
         expect(result.startsWith(head.replace(/---\r?\n$/, ''))).toBe(true);
         expect(result.endsWith(tail)).toBe(true);
         const again = parseDocuments(result);

@@ -40,6 +40,35 @@ export function appendDocument({ text, pieces, tail }: SplitText, encoded: strin
   return isFirst || hasSeparator ? whole + document : `${whole}---${lineBreak}${document}`;
 }
 
+/**
+ * The file with another text for one document, as splitting it anew would give it. The text must be one document that starts and
+ * ends as the old one did, which is what an edit gives.
+ */
+export function withDocumentText(file: SplitText, index: number, document: string): SplitText {
+  const { text, pieces, tail } = file;
+  const old = pieces[index];
+  if (old === undefined) return file;
+  const chars = document.length - (old.end - old.start);
+  const bytes = Buffer.byteLength(document) - (old.byteEnd - old.byteStart);
+  const lines = linesOf(document) - linesOf(text.slice(old.start, old.end));
+  const moved = pieces.slice(index + 1).map((piece) => ({
+    ...piece,
+    start: piece.start + chars,
+    end: piece.end + chars,
+    bodyStart: piece.bodyStart + chars,
+    byteStart: piece.byteStart + bytes,
+    byteEnd: piece.byteEnd + bytes,
+    line: piece.line + lines,
+  }));
+  return {
+    text: text.slice(0, old.start) + document + text.slice(old.end),
+    pieces: [...pieces.slice(0, index), { ...old, end: old.end + chars, byteEnd: old.byteEnd + bytes }, ...moved],
+    tail: { start: tail.start + chars, byteStart: tail.byteStart + bytes },
+  };
+}
+
+const linesOf = (text: string): number => text.match(/\n/g)?.length ?? 0;
+
 /** The file with one document replaced as a whole; its separator and all others stay. */
 export function replaceDocument({ text, pieces }: SplitText, index: number, encoded: string): string {
   const piece = pieces[index];
