@@ -33,6 +33,9 @@ describe('values as the appliers read them', () => {
     ['1_000', 1000],
     ['0b11', 3],
     ['0x1F', 31],
+    ['0b-11', -3],
+    ['0xffffffffffffffffff', '0xffffffffffffffffff'],
+    ['07777777777777777777777777', 7777777777777777777777777],
     ['12:30:45', '12:30:45'],
     ['2024-01-01', '2024-01-01'],
     ['08', 8],
@@ -47,6 +50,15 @@ describe('values as the appliers read them', () => {
     ["'0644'", '0644'],
     ['!!str yes', 'yes'],
     ['!!int "5"', 5],
+    ['!!float 5', 5],
+    ['!!bool "yes"', true],
+    ['!!null ""', null],
+    ['|2\n    a\n    \n', '  a\n  \n'],
+    ['|2-\n    a\n  \n   \n', '  a\n\n '],
+    ['>-2\n    a\n  b\n   \n  ', '  a\nb\n '],
+    ['|2\n    a\n  \n', '  a\n'],
+    ['|2+\n    a\n    ', '  a\n  \n'],
+    ['|4\n    a\n    \n', 'a\n'],
     ['[yes, "no", {a: 0644}]', [true, 'no', { a: 420 }]],
     ['>-\n  folded\n  text', 'folded text'],
     ['"two\n  lines"', 'two lines'],
@@ -71,6 +83,8 @@ describe('values as the appliers read them', () => {
     ['JSON text', '{"a": [1, {"b": null}]}\n', { a: [1, { b: null }] }],
     ['CRLF', 'a: 1\r\nb:\r\n  - x\r\n', { a: 1, b: ['x'] }],
     ['a byte order mark', '\ufeffa: 1\n', { a: 1 }],
+    ['a byte order mark before the separator', '\ufeff---\na: 1\n', { a: 1 }],
+    ['a byte order mark behind the separator', '---\n\ufeffa: 1\n', { a: 1 }],
     ['no final line feed', 'a:\n  b: |\n    x', { a: { b: 'x\n' } }],
     ['content on the separator line', '--- {a: 1}\n', { a: 1 }],
     ['an end marker', 'a: 1\n...\n', { a: 1 }],
@@ -90,6 +104,14 @@ describe('documents that no edit may touch', () => {
     ['tag', 'kind: K\nmetadata:\n  name: n\na: !!binary aGk=\n'],
     ['directive', '%YAML 1.2\n---\nkind: K\nmetadata:\n  name: n\n'],
     ['key that is no string', 'kind: K\nmetadata:\n  name: n\n? [a]\n: 1\n'],
+    ['key that is no string', 'kind: K\nmetadata:\n  name: n\n1e-7: 1\n'],
+    ['key that is no string', 'kind: K\nmetadata:\n  name: n\n-0.0: 1\n'],
+    ['key that is no string', 'kind: K\nmetadata:\n  name: n\n9223372036854775808: 1\n'],
+    ['duplicate key', 'kind: K\nmetadata:\n  name: n\na: {on: 1, "true": 2}\n'],
+    ['tag', 'kind: K\nmetadata:\n  name: n\na: !!int 5.5\n'],
+    ['tag', 'kind: K\nmetadata:\n  name: n\na: !!bool maybe\n'],
+    ['line break that is neither LF nor CRLF', 'kind: K\nmetadata:\n  name: n\na: "x\ry"\n'],
+    ['line break that is neither LF nor CRLF', 'kind: K\nmetadata:\n  name: n\na: "x\u0085y"\n'],
   ])('%s', (construct, text) => {
     const document = only(text);
 
@@ -137,6 +159,7 @@ describe('FC-SEC-1: limits hold before anything recurses', () => {
     ['block maps beyond the size as well', blockNest(5000), 'the file has 12512500 bytes, the limit is 5242880'],
     ['a long scalar', `a: ${'x'.repeat(10 << 20)}\n`, 'the file has 10485764 bytes, the limit is 5242880'],
     ['documents', '---\n'.repeat(100_000), 'the file has more than 10000 documents'],
+    ['errors', '{}'.repeat(1_000_000), 'unexpected content at 1:3'],
   ])('%s', (_, text, message) => {
     const started = process.cpuUsage();
 

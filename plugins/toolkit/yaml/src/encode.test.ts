@@ -166,6 +166,11 @@ describe('scalar style', () => {
         '.',
         '0X1F',
         '190:20:30.15',
+        '0b+1',
+        '0_b-1',
+        '0o+7',
+        '0x-f',
+        '00000000000000000000000000000000001',
       ],
     ].filter((text) => text !== '-'),
   )('FC-YML-4: %j is double-quoted, some reader takes it for something else', (text) => {
@@ -202,6 +207,7 @@ describe('scalar style', () => {
     '\ta',
     'a\t#b',
     'a:\tb',
+    'a\tb',
     '---',
     '...',
     '--- a',
@@ -230,7 +236,6 @@ describe('scalar style', () => {
     '=a',
     'yES',
     'http://x/y?z=1&w',
-    'a\tb',
     'naïve',
     '😀',
     'C:\\dir',
@@ -262,7 +267,7 @@ describe('scalar style', () => {
     ['a line feed alone', '\n', '|+\n\n'],
     ['a first line that starts with a space', '  lead\nx', '|2-\n    lead\n  x\n'],
     ['a first non-empty line that starts with a space', '\n lead', '|2-\n\n   lead\n'],
-    ['a first line that starts with a tab, which libyaml takes for indentation', '\tx\n', '|2\n  \tx\n'],
+    ['empty lines before a tab, which libyaml takes for indentation', '\n\tx\n', '|2\n\n  \tx\n'],
     ['tabs', 'tab\tin\n\tx\n', '|\n  tab\tin\n  \tx\n'],
     ['blanks at the end of a line', 'a  \nb\n', '|\n  a  \n  b\n'],
     ['lines that look like markers', '---\nx\n', '|\n  ---\n  x\n'],
@@ -275,6 +280,7 @@ describe('scalar style', () => {
   it.each([
     ['a last line of blanks without a line feed', 'a\n  ', '"a\\n  "'],
     ['nothing but blanks', ' \n', '" \\n"'],
+    ['a first line that starts with a tab, which Kustomize refuses in a block', '\tx\n', '"\\tx\\n"'],
     ['an indented start and blank lines at the end', ' a\n \n', '" a\\n \\n"'],
   ])('FC-YML-6: what a block cannot carry is double-quoted: %s', (_, text, expected) => {
     expect(encoded({ v: text })).toBe(`v: ${expected}\n`);

@@ -299,8 +299,13 @@ const endsInBlankLine = /\n[ \t]+$/;
 const isBlank = /^\n*[ \t][ \t\n]*$/;
 /** With an indentation indicator they also disagree on blank lines at the end. */
 const isIndentedWithBlankEnd = /^\n*[ \t][^]*\n[ \t]+\n+$/;
+/** Kustomize refuses a block whose first line starts with a tab, with an indicator too. */
 export const isLiteralSafe = (text: string): boolean =>
-  !isUnprintable(text) && !endsInBlankLine.test(text) && !isBlank.test(text) && !isIndentedWithBlankEnd.test(text);
+  text.charCodeAt(0) !== 0x09 &&
+  !isUnprintable(text) &&
+  !endsInBlankLine.test(text) &&
+  !isBlank.test(text) &&
+  !isIndentedWithBlankEnd.test(text);
 /** Readers disagree on the meaning of an indentation indicator at the root. */
 const isLiteralSafeAtRoot = (text: string): boolean => isLiteralSafe(text) && !/^\n*[ \t]/.test(text);
 
@@ -309,7 +314,7 @@ export function literalIndicators(text: string): { readonly needsIndent: boolean
   let firstNonEmpty = 0;
   while (text.charCodeAt(firstNonEmpty) === 0x0a) firstNonEmpty += 1;
   const first = text.charCodeAt(firstNonEmpty);
-  // A leading tab needs the indicator as well: libyaml takes it for indentation otherwise.
+  // A tab behind empty lines needs the indicator as well: libyaml takes it for indentation otherwise.
   const needsIndent = first === 0x20 || first === 0x09;
   const chomp = !text.endsWith('\n') ? '-' : firstNonEmpty === text.length || text.endsWith('\n\n') ? '+' : '';
   return { needsIndent, chomp };
@@ -343,7 +348,8 @@ function inlineString(text: string): string {
   return clashesWithSyntax(text) ? `'${text.replaceAll("'", "''")}'` : text;
 }
 
-const syntaxInside = /:(?:[ \t]|$)|[ \t]#|[ \t]$/;
+/** A tab is legal inside, yet the YAML 1.1 reader of Python stops at it. */
+const syntaxInside = /:(?: |$)| #| $|\t/;
 const documentMarker = /^(?:---|\.\.\.)(?:[ \t]|$)/;
 
 function clashesWithSyntax(text: string): boolean {

@@ -31,6 +31,8 @@ export type FullReading =
   | { readonly state: 'non-editable'; readonly construct: string; readonly identity: IdentityText }
   | { readonly state: 'invalid'; readonly what: string; readonly offset: number };
 
+const enoughErrors = 20;
+
 /** Reads one document of any shape, slowly. Aliases are never expanded, nothing recurses before the depth is known. */
 export function readFull(text: string, hasDirectives: boolean): FullReading {
   const parser = new Parser();
@@ -45,10 +47,16 @@ export function readFull(text: string, hasDirectives: boolean): FullReading {
     keepSourceTokens: false,
   });
   const tokens = [];
+  let errors = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) tokens.push(token);
+    for (const token of parser.next(lexeme)) {
+      tokens.push(token);
+      if (token.type === 'error') errors += 1;
+    }
     // Document and scalar also stand on the stack.
     if (parser.stack.length > maxDepth + 3) return tooDeep(parser.offset);
+    // Nothing good follows; a file of nothing but errors would take minutes.
+    if (errors > enoughErrors) break;
   }
   for (const token of parser.end()) tokens.push(token);
   const documents = [...composer.compose(tokens, true, text.length)];
@@ -70,8 +78,10 @@ function readDocument(document: Document.Parsed<ParsedNode>, text: string, hasDi
   if (isAbsent(root)) return { state: 'empty' };
   const identity = (): IdentityText => identityText(root);
   if (hasDirectives) return { state: 'non-editable', construct: 'directive', identity: identity() };
+  if (foreignBreak.test(text))
+    return { state: 'non-editable', construct: 'line break that is neither LF nor CRLF', identity: identity() };
   try {
-    return { state: 'read', value: toValue(root, 1) };
+    return { state: 'read', value: toValue(root, text, 1) };
   } catch (error) {
     if (error instanceof NonEditable)
       return { state: 'non-editable', construct: error.construct, identity: identity() };
@@ -80,6 +90,9 @@ function readDocument(document: Document.Parsed<ParsedNode>, text: string, hasDi
     throw error;
   }
 }
+
+/** The appliers' reader ends a line at a carriage return and at NEL, YAML 1.2 does not: nobody can say what was meant. */
+const foreignBreak = /\r(?!\n)|\u0085/;
 
 class NonEditable {
   readonly construct: string;
@@ -108,44 +121,93 @@ function isAbsent(node: ParsedNode | null): node is null {
   );
 }
 
-const coreTag = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
+const coreTag = /^tag:yaml\.org,2002:(?<name>str|int|float|bool|null|map|seq)$/;
 
-function toValue(node: Node | null, depth: number): JsonValue {
+function toValue(node: Node | null, text: string, depth: number): JsonValue {
   if (node === null) return null;
   if (isAlias(node)) throw new NonEditable('alias');
   const { anchor, tag } = node as { anchor?: string; tag?: string };
   if (anchor !== undefined) throw new NonEditable('anchor');
   if (tag !== undefined && !coreTag.test(tag)) throw new NonEditable('tag');
-  if (isScalar(node)) return toScalar(node);
+  if (isScalar(node)) return toScalar(node, text);
   if (depth > maxDepth) throw new Invalid(`nested deeper than ${maxDepth}`, node.range?.[0] ?? 0);
-  if (isSeq(node)) return node.items.map((item) => toValue(item as Node | null, depth + 1));
-  if (isMap(node)) return toFields(node, depth);
+  if (isSeq(node)) return node.items.map((item) => toValue(item as Node | null, text, depth + 1));
+  if (isMap(node)) return toFields(node, text, depth);
   throw new NonEditable('unknown node');
 }
 
-function toScalar(node: Scalar): JsonValue {
-  const text = String(node.value ?? '');
-  if (node.tag === 'tag:yaml.org,2002:str') return text;
-  return node.tag !== undefined || node.type === Scalar.PLAIN ? readPlainScalar(text) : text;
+function toScalar(node: Scalar, text: string): JsonValue {
+  const value = withBlankEnd(String(node.value ?? ''), node, text);
+  const tag = coreTag.exec(node.tag ?? '')?.groups?.['name'];
+  if (tag === undefined) return node.type === Scalar.PLAIN ? readPlainScalar(value) : value;
+  if (tag === 'str') return value;
+  const read = readPlainScalar(value);
+  // The appliers refuse a value that is not what its tag says.
+  if (!isOfTag(read, tag)) throw new NonEditable('tag');
+  return read;
 }
 
-function toFields(map: YAMLMap, depth: number): JsonValue {
+function isOfTag(value: JsonValue, tag: string): boolean {
+  switch (tag) {
+    case 'int':
+      return typeof value === 'bigint' || Number.isInteger(value);
+    case 'float':
+      return typeof value === 'bigint' || typeof value === 'number';
+    case 'bool':
+      return typeof value === 'boolean';
+    default:
+      return tag === 'null' && value === null;
+  }
+}
+
+const namedIndent = /^[|>](?:[1-9]-?|-[1-9])[ \t#\r\n]/;
+
+/**
+ * Blank lines at the end that reach further in than an indentation indicator says are content. The library measures them
+ * by the first line instead and gives them away.
+ */
+function withBlankEnd(value: string, { type, range }: Scalar, text: string): string {
+  if ((type !== Scalar.BLOCK_LITERAL && type !== Scalar.BLOCK_FOLDED) || !range) return value;
+  const [start, end] = range;
+  const source = text.slice(start, end);
+  if (!namedIndent.test(source)) return value;
+  const first = /^ *(?=[^ \r\n])/m.exec(source.slice(source.indexOf('\n') + 1));
+  if (first === null) return value;
+  const column = first[0].length - (/^ *(?=[^ \n])/m.exec(value)?.[0].length ?? 0);
+  const blanks = /(?: *\r?\n)*(?: +$)?/y;
+  blanks.lastIndex = end;
+  const lines = (blanks.exec(text)?.[0] ?? '').split(/\r?\n/);
+  while (lines.length > 0 && (lines.at(-1)?.length ?? 0) <= column) lines.pop();
+  if (lines.length === 0) return value;
+  const isStripped = /-/.test(source.slice(0, 3));
+  const body = isStripped ? `${value}\n` : value;
+  return `${body}${lines.map((line) => line.slice(column)).join('\n')}${isStripped ? '' : '\n'}`;
+}
+
+function toFields(map: YAMLMap, text: string, depth: number): JsonValue {
   const fields = Object.create(null) as Record<string, JsonValue>;
   for (const pair of map.items) {
-    const key = toKey(pair.key as Node | null);
+    const key = toKey(pair.key as Node | null, text);
     if (key in fields) throw new NonEditable('duplicate key');
-    fields[key] = toValue(pair.value as Node | null, depth + 1);
+    fields[key] = toValue(pair.value as Node | null, text, depth + 1);
   }
   return fields;
 }
 
 /** Keys become strings as in the appliers' conversion to JSON: `on` is "true", `010` is "8". */
-function toKey(node: Node | null): string {
+function toKey(node: Node | null, text: string): string {
   if (node !== null && isScalar(node) && node.type === Scalar.PLAIN && node.value === '<<' && node.tag === undefined)
     throw new NonEditable('merge key');
-  const key = node === null ? null : toValue(node, maxDepth);
-  if (key === null || typeof key === 'object') throw new NonEditable('key that is no string');
+  const key = node === null ? null : toValue(node, text, maxDepth);
+  if (key === null || typeof key === 'object' || !hasOneSpelling(key)) throw new NonEditable('key that is no string');
   return String(key);
+}
+
+/** The appliers write a number that is a key in a notation of their own, rounded to a few digits, or refuse it. */
+function hasOneSpelling(key: string | number | bigint | boolean): boolean {
+  if (typeof key === 'bigint') return BigInt.asIntN(64, key) === key;
+  if (typeof key !== 'number') return true;
+  return Number.isSafeInteger(key) ? !Object.is(key, -0) : /^-?\d{1,3}\.\d{1,3}$/.test(String(key));
 }
 
 function identityText(root: Node | null): IdentityText {

@@ -13,6 +13,8 @@ const longestWord = 5;
 
 /** Go reads the base letter in either case; a leading zero is octal. */
 const integer = /^(?:0[bB][01]+|0[oO][0-7]+|0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$/;
+/** Go parses what follows `0b` on its own, a sign included. */
+const signedBinary = /^0b([-+])([01]+)$/;
 const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const infinity = /^[-+]?\.(?:inf|Inf|INF)$/;
 const notANumber = /^\.(?:nan|NaN|NAN)$/;
@@ -32,8 +34,14 @@ export function readPlainScalar(text: string): Scalar {
   if (notANumber.test(text)) return NaN;
   const digits = text.includes('_') ? text.replaceAll('_', '') : text;
   const unsigned = digits.startsWith('-') || digits.startsWith('+') ? digits.slice(1) : digits;
-  if (integer.test(unsigned)) return toInteger(unsigned, digits.startsWith('-'));
-  if (!float.test(digits)) return text;
+  if (integer.test(unsigned)) {
+    const value = toInteger(unsigned, digits.startsWith('-'));
+    if (unsigned.charCodeAt(0) !== 0x30 || fitsGo(value)) return value;
+  }
+  if (!float.test(digits)) {
+    const [, sign, bits] = signedBinary.exec(digits) ?? [];
+    return bits === undefined ? text : toInteger(`0b${bits}`, sign === '-');
+  }
   const number = Number(digits);
   return Number.isFinite(number) ? number : text;
 }
@@ -49,13 +57,17 @@ function toInteger(unsigned: string, isNegative: boolean): number | bigint {
   return isNegative ? -BigInt(literal) : BigInt(literal);
 }
 
+/** Go's integers: what has another base than ten and does not fit is none. */
+const fitsGo = (value: number | bigint): boolean =>
+  typeof value === 'number' || (value < 1n << 64n && value >= -(1n << 63n));
+
 const anyWord = new Set([...words.keys(), '=', '<<']);
-/** Supersets of what YAML 1.1, YAML 1.2 and Go's reading take for numbers, sexagesimals included. */
+/** Supersets of what YAML 1.1, YAML 1.2 and Go's two readings take for numbers, sexagesimals and `0o+7` included. */
 const numberInSomeReading = new RegExp(
   [
-    '^[-+]?0[bB][01_]+$',
-    '^[-+]?0[oO][0-7_]+$',
-    '^[-+]?0[xX][0-9a-fA-F_]+$',
+    '^[-+]?0[bB][-+]?[01_]+$',
+    '^[-+]?0[oO][-+]?[0-7_]+$',
+    '^[-+]?0[xX][-+]?[0-9a-fA-F_]+$',
     '^[-+]?[0-9][0-9_]*$',
     '^[-+]?[0-9_]*\\.[0-9_]*$',
     '^[-+]?[0-9_]*(?:\\.[0-9_]*)?[eE][-+]?[0-9_]+$',
@@ -73,6 +85,9 @@ export function isMisreadWhenPlain(text: string): boolean {
   // 0x45, 0x65: `e5` is a float without digits to one YAML 1.1 reader.
   if (!mayStartNumber(first) && first !== 0x45 && first !== 0x65) return false;
   return (
-    typeof readPlainScalar(text) !== 'string' || numberInSomeReading.test(text) || timestampInSomeReading.test(text)
+    typeof readPlainScalar(text) !== 'string' ||
+    numberInSomeReading.test(text) ||
+    timestampInSomeReading.test(text) ||
+    (text.includes('_') && numberInSomeReading.test(text.replaceAll('_', '')))
   );
 }

@@ -299,12 +299,17 @@ function fromMaps(value: unknown): JsonValue {
   return Array.isArray(value) ? value.map(fromMaps) : (value as JsonValue);
 }
 
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+const kubectl = process.env['KUBECTL'] ?? 'kubectl';
+const hasKubectl = spawnSync(kubectl, ['version', '--client']).status === 0;
+if (!hasKubectl)
+  process.stderr.write(
+    'SKIPPED: no kubectl (set KUBECTL, or put it on the PATH): nothing compares our YAML with what appliers read\n',
+  );
 const whenKubectl = hasKubectl ? it : it.skip;
 
 /** Reads documents as kubectl does, without a server. */
 function readWithKubectl(text: string): readonly JsonObject[] {
-  const run = spawnSync('kubectl', ['label', '--local', '-f', '-', 'x=y', '-o', 'json'], {
+  const run = spawnSync(kubectl, ['label', '--local', '-f', '-', 'x=y', '-o', 'json'], {
     input: text,
     encoding: 'utf8',
     maxBuffer: 64 << 20,

@@ -169,7 +169,7 @@ class SimpleReader {
       end = this.end(plainKey, at);
       if (end === -1) throw unusual;
       const plain = readPlainScalar(this.text.slice(at, end));
-      if (typeof plain === 'number' || plain === null) throw unusual;
+      if (!isKeyWord(plain)) throw unusual;
       key = String(plain);
     }
     if (end - at > longestKey || this.text.charCodeAt(end) !== 0x3a) throw unusual;
@@ -243,7 +243,7 @@ class SimpleReader {
     const isQuoted = code === 0x22 || code === 0x27;
     const from = this.at;
     const value = this.flowValue(maxDepth);
-    if (typeof value === 'number' || value === null || typeof value === 'object') throw unusual;
+    if (!isKeyWord(value)) throw unusual;
     if (this.at - from > longestKey || this.text.charCodeAt(this.at) !== 0x3a) throw unusual;
     const next = this.text.charCodeAt(this.at + 1);
     if (next !== 0x20 && !(isQuoted && next !== 0x2c && next !== 0x7d)) throw unusual;
@@ -343,6 +343,10 @@ class SimpleReader {
     return chomp(lines, content, header[2] ?? '');
   }
 }
+
+/** Numbers have a notation of their own as keys. */
+const isKeyWord = (value: JsonValue): value is string | boolean =>
+  typeof value === 'string' || typeof value === 'boolean';
 
 function chomp(lines: readonly string[], content: number, sign: string): string {
   if (sign === '+') return lines.length === 0 ? '' : `${lines.join('\n')}\n`;

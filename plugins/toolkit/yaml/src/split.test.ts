@@ -24,6 +24,15 @@ describe('splitting', () => {
     ['only comments', '# a\n\n', []],
     ['only a separator', '---\n', []],
     ['a byte order mark', '\ufeff---\na: 1\n', ['a: 1\n']],
+    ['a byte order mark behind a separator', 'a: 1\n---\n\ufeffb: 2\n', ['a: 1\n', '\ufeffb: 2\n']],
+    ['an end marker with a comment', 'a: 1\n... # end\n# c\n---\nb: 2\n', ['a: 1\n... # end\n', 'b: 2\n']],
+    [
+      'a marker within a block scalar or quotes, where YAML ends the document too',
+      'a: |\n  x\n---\nb: "\n---\n',
+      ['a: |\n  x\n', 'b: "\n'],
+    ],
+    ['a block scalar on the separator line', '--- |\n  x\n  ---\n--- >-\n  y\n', ['|\n  x\n  ---\n', '>-\n  y\n']],
+    ['a carriage return alone ends no line', 'a: 1\r---\rb: 2\n', ['a: 1\r---\rb: 2\n']],
     ['no final line feed', 'a: 1\n---\nb: 2', ['a: 1\n', 'b: 2']],
     ['a separator at the very end', 'a: 1\n---', ['a: 1\n']],
   ])('%s', (_, text, expected) => {
@@ -44,6 +53,13 @@ describe('splitting', () => {
       ' ',
       '\r\n',
       '--- |\n  ---\n',
+      '---\t\n',
+      '---\r\n',
+      '--- # c\n',
+      '... # c\n',
+      '\r',
+      '\u2028',
+      '\u{10000}',
     );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
