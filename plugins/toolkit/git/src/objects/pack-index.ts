@@ -12,13 +12,15 @@ export interface IndexedEntry {
 const HEADER_BYTES = 8;
 const FANOUT_BYTES = 1024;
 
-/** Where each object of one pack begins: sorted ids in one buffer, so that 50 000 objects cost 1.5 MB. */
+/** Where each object of one pack begins: sorted ids in one buffer, so that 50 000 objects cost 1.8 MB. */
 export class PackIndex {
   readonly count: number;
   readonly #oids: Buffer;
   readonly #offsets: Float64Array;
   readonly #crcs: Uint32Array;
   readonly #fanout: Uint32Array;
+  /** The first four bytes of each id as a number: nearly every search ends with comparing these. */
+  readonly #heads: Uint32Array;
 
   private constructor(oids: Buffer, offsets: Float64Array, crcs: Uint32Array) {
     this.count = offsets.length;
@@ -26,6 +28,8 @@ export class PackIndex {
     this.#offsets = offsets;
     this.#crcs = crcs;
     this.#fanout = new Uint32Array(257);
+    this.#heads = new Uint32Array(this.count);
+    for (let i = 0; i < this.count; i += 1) this.#heads[i] = oids.readUInt32BE(i * 20);
     for (let i = 0; i < this.count; i += 1) this.#fanout[(oids[i * 20] ?? 0) + 1]! += 1;
     for (let i = 1; i < 257; i += 1) this.#fanout[i]! += this.#fanout[i - 1] ?? 0;
   }
@@ -44,17 +48,17 @@ export class PackIndex {
   }
 
   offsetOf(oid: Oid): number | undefined {
-    const wanted = Buffer.from(oid, 'hex');
-    const first = wanted[0] ?? 0;
+    const head = Number.parseInt(oid.slice(0, 8), 16);
+    const first = head >>> 24;
     let low = this.#fanout[first] ?? 0;
-    let high = this.#fanout[first + 1] ?? 0;
-    while (low < high) {
+    const end = this.#fanout[first + 1] ?? 0;
+    for (let high = end; low < high; ) {
       const middle = (low + high) >>> 1;
-      const order = this.#oids.compare(wanted, 0, 20, middle * 20, middle * 20 + 20);
-      if (order === 0) return this.#offsets[middle];
-      if (order < 0) low = middle + 1;
+      if ((this.#heads[middle] ?? 0) < head) low = middle + 1;
       else high = middle;
     }
+    for (; low < end && this.#heads[low] === head; low += 1)
+      if (this.#oids.toString('hex', low * 20, low * 20 + 20) === oid) return this.#offsets[low];
     return undefined;
   }
 

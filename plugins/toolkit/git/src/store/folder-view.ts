@@ -32,11 +32,17 @@ interface Listed {
   readonly oid: Oid;
 }
 
-/** Folders by tree id; a list of files is kept as long as somebody holds its directory. */
+/** All files below a directory, where it was found. */
+interface Subtree {
+  readonly prefix: string;
+  readonly files: readonly FolderFile[];
+}
+
+/** Folders by tree id; a list of files is kept as long as somebody holds its directory, and shared by all that contain it. */
 export class Folders {
   readonly #objects: ObjectStore;
   readonly #trees: TreeCache;
-  readonly #filesByNode = new WeakMap<TreeNode, readonly FolderFile[]>();
+  readonly #subtreeByNode = new WeakMap<TreeNode, Subtree>();
   readonly #listingByNode = new WeakMap<TreeNode, readonly Listed[]>();
 
   constructor(objects: ObjectStore, trees: TreeCache) {
@@ -71,19 +77,19 @@ export class Folders {
     };
   }
 
-  /** Git's order of a tree, walked down, is the byte order of whole paths. */
-  #filesOf(node: TreeNode, folder: string): readonly FolderFile[] {
-    const known = this.#filesByNode.get(node);
-    if (known !== undefined) return known;
+  /**
+   * Git's order of a tree, walked down, is the byte order of whole paths. Of a folder that differs in one file only the directories
+   * above that file are listed anew.
+   */
+  #filesOf(node: TreeNode, folder: string, prefix = ''): readonly FolderFile[] {
+    const known = this.#subtreeByNode.get(node);
+    if (known?.prefix === prefix) return known.files;
     const files: FolderFile[] = [];
-    const walk = (directory: TreeNode, prefix: string): void => {
-      for (const { name, kind, oid } of this.#list(directory, prefix, folder)) {
-        if (kind === 'directory') walk(this.#trees.load(oid), `${prefix}${name}/`);
-        else files.push(new File(`${prefix}${name}`, oid, kind, this.#objects));
-      }
-    };
-    walk(node, '');
-    this.#filesByNode.set(node, files);
+    for (const { name, kind, oid } of this.#list(node, prefix, folder)) {
+      if (kind !== 'directory') files.push(new File(prefix + name, oid, kind, this.#objects));
+      else for (const file of this.#filesOf(this.#trees.load(oid), folder, `${prefix}${name}/`)) files.push(file);
+    }
+    this.#subtreeByNode.set(node, { prefix, files });
     return files;
   }
 
