@@ -22,6 +22,25 @@ it('is empty, with its default branch unborn, until somebody commits', async () 
   expect((await git(['--git-dir', repository.dir, 'symbolic-ref', 'HEAD'])).trim()).toBe('refs/heads/main');
 });
 
+it('shows the lines that differ between two commits and no other, however a path or a line looks', async () => {
+  const first = await repository.commitFiles('main', {
+    'a b.yaml': 'one\r\ntwo\r\n',
+    'gone.yaml': '--- x\n',
+    'same.yaml': 'same\n',
+  });
+  const second = await repository.commitFiles('main', {
+    'a b.yaml': 'one\r\n@@ 2\r\n',
+    'gone.yaml': null,
+    'ü.yaml': '++ new',
+  });
+
+  expect(await repository.diff(second)).toBe(
+    'a b.yaml\n-two\r\n+@@ 2\r\ngone.yaml\n---- x\nü.yaml\n+++ new\n\\ No newline at end of file\n',
+  );
+  expect(await repository.diff(second, first)).toBe(await repository.diff(second));
+  expect(await repository.diff(first, second)).toContain('gone.yaml\n+--- x\n');
+});
+
 it('tells author, committer, message and touched files of each commit, newest first', async () => {
   const date = new Date('2026-03-01T10:00:00Z');
   await repository.commitFiles(

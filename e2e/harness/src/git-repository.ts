@@ -10,7 +10,11 @@ export interface Person {
 
 /** A file's content; `null` removes the file. The long form sets a mode: an executable, a symbolic link, a submodule. */
 export type FileEdit =
-  string | Buffer | null | { readonly mode: '100644' | '100755' | '120000'; readonly content: string | Buffer };
+  | string
+  | Buffer
+  | null
+  | { readonly mode: '100644' | '100755' | '120000'; readonly content: string | Buffer }
+  | { readonly mode: '160000'; readonly commit: string };
 
 export type FileEdits = Readonly<Record<string, FileEdit>>;
 
@@ -118,6 +122,26 @@ export class GitRepository {
     return text.split('\x1e').slice(1).map(parseCommit);
   }
 
+  /**
+   * What changed from one commit to another, byte for byte: for each file its path, then the lines it lost and the lines it got,
+   * with git's signs. Whatever is not in it is as before.
+   */
+  async diff(commit: string, since = `${commit}^`): Promise<string> {
+    const flags = ['-U0', '--no-color', '--no-renames', '--no-ext-diff', '--no-textconv'];
+    const shown = await this.git('-c', 'core.quotePath=false', 'diff', ...flags, since, commit, '--');
+    return shown
+      .split(/^diff --git .*\n/m)
+      .slice(1)
+      .map((file) => {
+        const hunks = file.search(/^@@/m);
+        const head = hunks < 0 ? file : file.slice(0, hunks);
+        const path = /^\+\+\+ b\/(.*?)\t?$/m.exec(head)?.[1] ?? /^--- a\/(.*?)\t?$/m.exec(head)?.[1] ?? head.trim();
+        const lines = hunks < 0 ? '' : file.slice(hunks).replaceAll(/^@@.*\n/gm, '');
+        return `${path}\n${lines}`;
+      })
+      .join('');
+  }
+
   /** The text of a file at the tip of a branch; `undefined` when branch or file do not exist. */
   async showFile(branch: string, path: string): Promise<string | undefined> {
     const { exit, stdout } = await tryGit(['--git-dir', this.dir, 'cat-file', 'blob', `refs/heads/${branch}:${path}`]);
@@ -196,6 +220,8 @@ export class GitRepository {
     ];
     for (const [path, edit] of Object.entries(edits)) {
       if (edit === null) parts.push(`D ${quotePath(path)}\n`);
+      else if (typeof edit === 'object' && 'commit' in edit)
+        parts.push(`M ${edit.mode} ${edit.commit} ${quotePath(path)}\n`);
       else {
         const { mode, content } =
           typeof edit === 'string' || Buffer.isBuffer(edit) ? { mode: '100644', content: edit } : edit;

@@ -11,6 +11,8 @@ export interface KubectlOptions {
 export interface KubectlRunOptions {
   readonly input?: string;
   readonly deadlineMs?: number;
+  /** Beside kubectl's own, such as the editor of `kubectl edit`. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A kubectl bound to one cluster and one user. */
@@ -30,7 +32,7 @@ export class Kubectl {
   try(args: readonly string[], options: KubectlRunOptions = {}): Promise<Finished> {
     const { binary, kubeconfigFile, cacheDir } = this.#options;
     return runCommand(binary, ['--kubeconfig', kubeconfigFile, '--cache-dir', cacheDir, ...args], {
-      env: this.#env,
+      env: { ...this.#env, ...options.env },
       deadlineMs: options.deadlineMs ?? 60_000,
       ...(options.input === undefined ? {} : { input: options.input }),
     });

@@ -118,6 +118,8 @@ data:
     expect(await file('configmaps/kube-root-ca.crt.yaml')).toBeUndefined();
     expect(await app.listFiles('main')).toEqual([
       'README.md',
+      'live-cluster/.gittargetignore',
+      'live-cluster/README.md',
       `live-cluster/${namespace}/apps/deployments/api.yaml`,
       `live-cluster/${namespace}/configmaps/press.yaml`,
     ]);
