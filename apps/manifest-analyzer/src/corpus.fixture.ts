@@ -4,7 +4,7 @@ import type { JsonValue } from '@gitops-reverser/kernel-api';
 import { parseDocuments } from '@gitops-reverser/toolkit-yaml';
 import type { Entry, Source } from './source.js';
 
-const corpus = process.env['CORPUS_DIR'] ?? resolve(import.meta.dirname, '../../../../shared/corpus');
+export const corpusFolder = process.env['CORPUS_DIR'] ?? resolve(import.meta.dirname, '../../../../shared/corpus');
 
 export interface ExpectedCandidate {
   readonly path: string;
@@ -41,7 +41,7 @@ export interface CorpusCase {
   readonly ours?: 'unsure' | Readonly<Record<string, JsonValue>>;
 }
 
-export const at = (...names: readonly string[]): string => join(corpus, ...names);
+export const at = (...names: readonly string[]): string => join(corpusFolder, ...names);
 
 export function readYaml(path: string): JsonValue {
   const documents = parseDocuments(readFileSync(path));
@@ -53,7 +53,8 @@ export function readYaml(path: string): JsonValue {
 /** Runs a suite of the corpus, or says loudly that there is none. What we answer differently on purpose wins. */
 export function describeSuite(suite: string, run: (each: CorpusCase) => void): void {
   const isThere = existsSync(at('index.yaml'));
-  if (!isThere) process.stderr.write(`SKIPPED: no corpus at ${corpus}; set CORPUS_DIR to run the suite ${suite}\n`);
+  if (!isThere)
+    process.stderr.write(`SKIPPED: no corpus at ${corpusFolder}; set CORPUS_DIR to run the suite ${suite}\n`);
   (isThere ? describe : describe.skip)(`corpus suite ${suite}`, () => {
     const index = isThere ? (readYaml(at('index.yaml')) as unknown as { cases: readonly CorpusCase[] }).cases : [];
     const cases = index.filter((each) => each.suite === suite);
