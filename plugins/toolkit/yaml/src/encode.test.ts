@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { JsonValue } from '@gitops-reverser/kernel-api';
 import { encodeKey, encodeYaml, encodeYamlDocuments, parseJson } from './index.js';
@@ -338,27 +336,5 @@ describe('speed', () => {
 
     const { user, system } = process.cpuUsage(started);
     expect((user + system) / 1000).toBeLessThan(1500);
-  });
-});
-
-describe('one emitter', () => {
-  it('no source of this package uses the writer of the library', () => {
-    const sources = readdirSync(import.meta.dirname).filter(
-      (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
-    );
-
-    const users = sources.filter((name) => {
-      const text = readFileSync(join(import.meta.dirname, name), 'utf8');
-      const imports = [...text.matchAll(/import (?<names>[^;]+) from 'yaml';/g)].map(
-        (found) => found.groups?.['names'] ?? '',
-      );
-      return (
-        imports.some((names) => /\bstringify\b|\* as/.test(names)) ||
-        /\bCST\b|contents\.toString|document\.toString/.test(text)
-      );
-    });
-
-    expect(users).toEqual([]);
-    expect(sources).toContain('encode.ts');
   });
 });

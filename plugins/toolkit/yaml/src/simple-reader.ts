@@ -284,7 +284,7 @@ class SimpleReader {
   private plain(at: number, first: number): JsonValue {
     if (first === 0x2d || first === 0x3f || first === 0x3a) {
       const code = this.text.charCodeAt(at + 1);
-      if (at + 1 >= this.to || code === 0x20 || code === 0x0a) throw unusual;
+      if (at + 1 >= this.to || code === 0x20 || code === 0x0a || code === 0x09) throw unusual;
     } else if (isIndicator(first)) throw unusual;
     const lineEnd = this.lineEnd(at);
     let plain = this.text.slice(at, lineEnd);
