@@ -86,7 +86,7 @@ export function isQuantityPlace({ key, above, builtIn }: Place): boolean {
     case 'LimitRange':
       return limitRangeFields.has(parent) && grandparent === 'limits';
     case 'HorizontalPodAutoscaler':
-      return key === 'value' || key === 'averageValue';
+      return (key === 'value' || key === 'averageValue') && (parent === 'target' || parent === 'object');
     default:
       return false;
   }
