@@ -13,6 +13,8 @@ const layers = {
   crd: ['api', 'toolkit', 'crd'],
   app: ['api', 'core', 'pipeline', 'toolkit', 'crd', 'plugin'],
   tool: ['api', 'toolkit', 'crd', 'tool', 'harness'],
+  // Writes the reference of everything.
+  generator: ['api', 'pipeline', 'toolkit', 'crd', 'plugin'],
   harness: [],
   e2e: ['harness'],
 };

@@ -1,12 +1,12 @@
 import type { RefusalMeaning } from '@gitops-reverser/kernel-api';
-import { manifestRefusals } from '@gitops-reverser/toolkit-manifests';
+import { folderRefusals, placementRefusals } from '@gitops-reverser/toolkit-manifests';
 
-const { 'unsupported-kustomize': _, ...ofManifests } = manifestRefusals;
 const skipped = { level: 'document', clearedBy: 'repository-author' } as const;
 
 /** Every code that layout or writer may give. */
 export const meanings = {
-  ...ofManifests,
+  ...folderRefusals,
+  ...placementRefusals,
   'multiple-source-namespaces': {
     ...{ level: 'target', clearedBy: 'platform-operator' },
     cause: 'With serializeNamespace: false a folder stands for one namespace, and the rules follow more',

@@ -12,7 +12,7 @@ export interface Drift {
 }
 
 /** Every generated file says so in its first line; a file that does not is somebody's own and is left alone. */
-const mark = 'Generated from crds/types by `npm run generate`';
+const mark = /Generated from \S.* by `npm run generate`/;
 
 /** What on disk differs from what would be generated. Orphans are generated files nothing generates any more. */
 export async function findDrift(root: string, files: readonly GeneratedFile[]): Promise<readonly Drift[]> {
@@ -26,8 +26,8 @@ export async function findDrift(root: string, files: readonly GeneratedFile[]): 
   for (const folder of new Set(files.map(({ path }) => dirname(path)))) {
     for (const name of await namesIn(join(root, folder))) {
       const path = `${folder}/${name}`;
-      const isOurs = !known.has(path) && (await readText(join(root, path)))?.split('\n', 1)[0]?.includes(mark);
-      if (isOurs === true) drifts.push({ path, found: 'orphaned' });
+      const isOurs = !known.has(path) && mark.test((await readText(join(root, path)))?.split('\n', 1)[0] ?? '');
+      if (isOurs) drifts.push({ path, found: 'orphaned' });
     }
   }
   return drifts;

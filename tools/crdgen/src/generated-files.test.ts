@@ -10,11 +10,11 @@ it('what is committed is what the declarations give: run npm run generate', asyn
   expect(await findDrift(root, generatedFiles())).toEqual([]);
 });
 
-it('gives a CRD and a page for each of the ten kinds, and an index', () => {
+it('gives a CRD and a page for each of the ten kinds, an index, the refusals and the plugins', () => {
   const paths = generatedFiles().map(({ path }) => path);
 
   expect(paths.filter((path) => path.startsWith('crds/manifests/'))).toHaveLength(10);
-  expect(paths.filter((path) => path.startsWith('docs/reference/'))).toHaveLength(11);
+  expect(paths.filter((path) => path.startsWith('docs/reference/'))).toHaveLength(13);
 });
 
 it('gives the same bytes every time', () => {

@@ -16,8 +16,9 @@ import {
   type Rule,
 } from '@gitops-reverser/crd-types';
 import type { GeneratedFile } from './generated-file.js';
+import { code, generatedFrom, section, table } from './markdown.js';
 
-const mark = '<!-- Generated from crds/types by `npm run generate`. Do not edit. -->';
+const mark = generatedFrom('crds/types');
 
 /** The reference of the kinds: one page a kind and an index, `docs/reference/<plural>.md`. */
 export function referenceFiles(): readonly GeneratedFile[] {
@@ -26,14 +27,6 @@ export function referenceFiles(): readonly GeneratedFile[] {
     ...kindNames.map((kind) => ({ path: `docs/reference/${kindOf(kind).plural}.md`, text: page(kind) })),
   ];
 }
-
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-const code = (text: string): string => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``);
-function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
-  return [line(headers), line(headers.map(() => '---')), ...rows.map(line)].join('\n');
-}
-const section = (title: string, ...parts: readonly string[]): string => [`## ${title}`, ...parts].join('\n\n');
 
 function index(): string {
   const rows = kindNames.map((kind) => {
@@ -45,6 +38,7 @@ function index(): string {
     '# Kinds',
     `Group ${code(group)}, version ${code(version)}. \`kubectl get ${category} -A\` lists them all.`,
     table(['Kind', 'Plural', 'Short', 'Scope', 'What it is'], rows),
+    'What is not written says why: [refusals](refusals.md). What the parts of the program add: [plugins](plugins.md).',
     '',
   ]
     .join('\n\n')

@@ -27,7 +27,7 @@ export function providerGate(name: string, readiness: Readiness): TargetGate {
 }
 
 /** Folder-level refusals by reason, in the order the contract ranks them; everything else is unsupported content. */
-const FOLDER_REASONS = [
+export const FOLDER_REASONS = [
   { code: 'ignore-shadows-managed', reason: 'IgnoreShadowsManagedPath' },
   { code: 'multiple-source-namespaces', reason: 'MultipleSourceNamespaces' },
   { code: 'ambiguous-layout', reason: 'AmbiguousLayout' },

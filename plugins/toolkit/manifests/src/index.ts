@@ -37,7 +37,7 @@ export {
   type PlacementTemplate,
 } from './placement-template.js';
 export { builtInType, type BuiltInType } from './built-in-types.js';
-export { manifestRefusals } from './refusal-meanings.js';
+export { folderRefusals, placementRefusals, scanRefusals } from './refusal-meanings.js';
 export { searchSiblings, type SiblingPlace, type SiblingSearch, type SiblingStep } from './siblings.js';
 export {
   isSensitive,

@@ -5,10 +5,8 @@ import type { PlacementRefusalReason } from './placement.js';
 const inRepository = { clearedBy: 'repository-author' } as const;
 const inTarget = { clearedBy: 'platform-operator' } as const;
 
-/** What the codes of folders and placements say; whoever hands them on as refusals of its own declares them. */
-export const manifestRefusals: Readonly<
-  Record<IssueCode | 'unsupported-kustomize' | PlacementRefusalReason, RefusalMeaning>
-> = {
+/** What the codes of folders say; whoever hands them on as refusals of its own declares them. */
+export const folderRefusals: Readonly<Record<IssueCode, RefusalMeaning>> = {
   'invalid-yaml': {
     ...{ level: 'folder', ...inRepository },
     cause: 'A file or a document does not parse as YAML, is not UTF-8, or is beyond a limit of size, depth or number',
@@ -59,11 +57,12 @@ export const manifestRefusals: Readonly<
     cause: 'The folder holds more files than one target may',
     remedy: 'split it into several targets, or name what is not needed in .gittargetignore',
   },
-  'unsupported-kustomize': {
-    ...{ level: 'folder', ...inRepository },
-    cause: 'A kustomization of the folder has a fault, or uses a feature that no edit can be led back through',
-    remedy: 'repair what the message names; a feature that is not supported has to go, or the folder stays as it is',
-  },
+};
+
+/** The same of placements. A place that is ignored is one more, and a folder's code. */
+export const placementRefusals: Readonly<
+  Record<Exclude<PlacementRefusalReason, 'ignore-shadows-managed'>, RefusalMeaning>
+> = {
   invalid_path: {
     ...{ level: 'object', ...inTarget },
     cause:
@@ -96,3 +95,22 @@ export const manifestRefusals: Readonly<
     remedy: 'move that file, or declare a placement for the type',
   },
 };
+
+/** Codes that scans give and no layout of this program. */
+export const scanRefusals = {
+  'unsupported-kustomize': {
+    ...{ level: 'folder', ...inRepository },
+    cause: 'A kustomization of the folder has a fault, or uses a feature that no edit can be led back through',
+    remedy: 'repair what the message names; a feature that is not supported has to go, or the folder stays as it is',
+  },
+  'refused-structural': {
+    ...{ level: 'candidate', ...inRepository },
+    cause: 'What Kustomize builds there, or reads to build it, has a fault or uses a feature that is not supported',
+    remedy: 'repair what the detail names; a feature that is not supported has to go, or the folder stays as it is',
+  },
+  'no-layout': {
+    ...{ level: 'folder', ...inRepository },
+    cause: 'No layout takes the folder on',
+    remedy: 'scan the folder of one target',
+  },
+} as const satisfies Readonly<Record<string, RefusalMeaning>>;
