@@ -42,6 +42,9 @@ export interface ContentsParts {
   readonly issues: readonly Issue[];
   readonly entries: readonly FolderEntry[];
   readonly table: DocumentTable;
+  /** Of all entries together, those that lost their key included. */
+  readonly documentCount: number;
+  readonly kustomizations: readonly string[];
   readonly rules: IgnoreRules;
   /** Paths of the folder this one was derived from, and what it has besides. */
   readonly knownPaths?: { readonly index: PathIndex; readonly added: readonly string[] };
@@ -51,6 +54,8 @@ export class ReadContents implements FolderContents {
   readonly issues: readonly Issue[];
   readonly entries: readonly FolderEntry[];
   readonly table: DocumentTable;
+  readonly documentCount: number;
+  readonly kustomizations: readonly string[];
   readonly rules: IgnoreRules;
   private readonly knownPaths: ContentsParts['knownPaths'];
   private index: PathIndex | undefined;
@@ -62,6 +67,8 @@ export class ReadContents implements FolderContents {
     this.issues = parts.issues;
     this.entries = parts.entries;
     this.table = parts.table;
+    this.documentCount = parts.documentCount;
+    this.kustomizations = parts.kustomizations;
     this.rules = parts.rules;
     this.knownPaths = parts.knownPaths;
   }
@@ -72,9 +79,7 @@ export class ReadContents implements FolderContents {
 
   /** Some document, which is not editable, lost its key to another or took it from one. */
   get hasRivals(): boolean {
-    let count = 0;
-    for (const { documents } of this.entries) count += documents.length;
-    return count !== countOf(this.table);
+    return this.documentCount !== countOf(this.table);
   }
 
   private listDocuments(): readonly FolderDocument[] {
@@ -83,12 +88,8 @@ export class ReadContents implements FolderContents {
     const all: FolderDocument[] = [];
     for (const { documents } of this.entries) for (const document of documents) all.push(document);
     // As many documents as keys: nobody lost to anybody.
-    if (all.length === countOf(table)) return all;
+    if (!this.hasRivals) return all;
     return all.filter((document) => lookUp(table, documentKey(document.identity)) === document);
-  }
-
-  get kustomizations(): readonly string[] {
-    return this.entries.filter(({ role }) => role === 'kustomization').map(({ path }) => path);
   }
 
   /** Built when the first document is placed: most plans only edit. */

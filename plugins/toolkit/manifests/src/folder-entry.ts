@@ -41,14 +41,13 @@ export function inspectEntry(
 ): FolderEntry {
   const { path, oid, mode } = file;
   const role = roleOf(path, mode, rules);
-  const entry = { path, oid, mode, role, documents: none };
-  if (role === 'manifest') return inspectManifest(entry, read(file));
+  if (role === 'manifest') return inspectManifest(path, oid, mode, read(file));
   const problem = isArtifact(role) ? judgeArtifact(path, role, read(file)) : describeForeign(path, role);
+  const entry = { path, oid, mode, role, documents: none };
   return problem === undefined ? entry : { ...entry, issue: problem };
 }
 
-function inspectManifest(entry: FolderEntry, file: ManifestFile): FolderEntry {
-  const { path, oid } = entry;
+function inspectManifest(path: string, oid: string, mode: FileMode, file: ManifestFile): FolderEntry {
   const documents: FolderDocument[] = [];
   for (const { identity, index, nature, construct } of file.documents) {
     if (identity === undefined || nature === 'not-krm' || nature === 'empty' || nature === 'invalid') continue;
@@ -56,7 +55,8 @@ function inspectManifest(entry: FolderEntry, file: ManifestFile): FolderEntry {
     documents.push(construct === undefined ? document : { ...document, construct });
   }
   const problem = judgeManifest(path, file);
-  return problem === undefined ? { ...entry, file, documents } : { ...entry, file, documents, issue: problem };
+  const entry = { path, oid, mode, role: 'manifest', file, documents } as const;
+  return problem === undefined ? entry : { ...entry, issue: problem };
 }
 
 const isArtifact = (role: EntryRole): boolean =>

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { FolderFile, FolderView, KubeObject } from '@gitops-reverser/kernel-api';
 import { issue, sortIssues, type Issue } from './acceptance.js';
 import { ByteLru } from './byte-lru.js';
-import { lookUp, ReadContents, type DocumentTable, type FolderContents } from './folder-contents.js';
+import {
+  lookUp,
+  ReadContents,
+  type ContentsParts,
+  type DocumentTable,
+  type FolderContents,
+} from './folder-contents.js';
 import { inspectEntry, type FolderDocument, type FolderEntry } from './folder-entry.js';
 import { describeDocument, documentKey } from './identity.js';
 import { ignoreFileName, noIgnoreRules, parseIgnoreFile, type IgnoreRules } from './ignore-file.js';
@@ -104,13 +110,17 @@ function readWhole(folder: FolderView, cache: FolderCache): ReadContents {
   });
   const entries: FolderEntry[] = [];
   const base = new Map<string, FolderDocument>();
+  const kustomizations: string[] = [];
   let counted = 0;
+  let documentCount = 0;
   for (const file of folder.files()) {
     counted += 1;
     if (counted > maxFiles) continue;
     const entry = inspectEntry(file, rules, cache.file);
     entries.push(entry);
     if (entry.issue !== undefined) issues.push(entry.issue);
+    if (entry.role === 'kustomization') kustomizations.push(entry.path);
+    documentCount += entry.documents.length;
     for (const document of entry.documents) {
       const key = documentKey(document.identity);
       const first = base.get(key);
@@ -121,7 +131,8 @@ function readWhole(folder: FolderView, cache: FolderCache): ReadContents {
   if (counted > maxFiles)
     issues.push(issue('too-many-files', '', `too many files: ${counted}, the limit is ${maxFiles}`));
   if (rules.problem !== undefined) issues.push(issue('ignore-shadows-managed', ignoreFileName, rules.problem));
-  return new ReadContents({ issues: sortIssues(issues), entries, table: { base, changes: new Map() }, rules });
+  const table = { base, changes: new Map<string, never>() };
+  return new ReadContents({ issues: sortIssues(issues), entries, table, documentCount, kustomizations, rules });
 }
 
 /** What a non-editable document says of itself is no proof. */
@@ -157,12 +168,15 @@ function readChanges(last: ReadContents, folder: FolderView, cache: FolderCache)
   if (difference === undefined) return undefined;
   const changes = new Map(last.table.changes);
   const table: DocumentTable = { base: last.table.base, changes };
-  for (const { documents } of difference.removed)
+  let { documentCount } = last;
+  for (const { documents } of difference.removed) {
+    documentCount -= documents.length;
     for (const document of documents) {
       const key = documentKey(document.identity);
       if (lookUp(table, key) !== document) return undefined;
       changes.set(key, undefined);
     }
+  }
   const { entries } = difference;
   const newIssues: Issue[] = [];
   for (const { file, at } of difference.added) {
@@ -170,6 +184,7 @@ function readChanges(last: ReadContents, folder: FolderView, cache: FolderCache)
     const entry = inspectEntry(file, last.rules, cache.file);
     if (entry.issue !== undefined) newIssues.push(entry.issue);
     entries[at] = entry;
+    documentCount += entry.documents.length;
     for (const document of entry.documents) {
       const key = documentKey(document.identity);
       if (lookUp(table, key) !== undefined) return undefined;
@@ -180,12 +195,25 @@ function readChanges(last: ReadContents, folder: FolderView, cache: FolderCache)
   // One of the new paths may have been too much for the patterns.
   if (last.rules.problem !== undefined) return undefined;
   const issues = carryIssues(last.issues, difference.removed, newIssues);
-  const parts = { issues, entries: entries as readonly FolderEntry[], table, rules: last.rules };
+  const parts: ContentsParts = {
+    issues,
+    entries: entries as readonly FolderEntry[],
+    table,
+    documentCount,
+    kustomizations: carryKustomizations(last.kustomizations, difference),
+    rules: last.rules,
+  };
   const index = last.builtPaths;
   const addedPaths = new Set(difference.added.map(({ file }) => file.path));
   const isOnlyMore = difference.removed.every(({ path }) => addedPaths.has(path));
   if (index === undefined || !isOnlyMore || index.depth > 8) return new ReadContents(parts);
   return new ReadContents({ ...parts, knownPaths: { index, added: [...addedPaths] } });
+}
+
+function carryKustomizations(before: readonly string[], { removed, added, entries }: Difference): readonly string[] {
+  const isOne = (entry: FolderEntry | undefined): boolean => entry?.role === 'kustomization';
+  if (!removed.some(isOne) && !added.some(({ at }) => isOne(entries[at]))) return before;
+  return entries.flatMap((entry) => (entry?.role === 'kustomization' ? [entry.path] : []));
 }
 
 /** Of the entries that stay, and of those that came. */

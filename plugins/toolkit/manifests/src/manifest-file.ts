@@ -84,8 +84,43 @@ function isList({ kind }: { readonly kind: string }): boolean {
 }
 
 function toIdentity(text: NonNullable<IdentifiedDocument['identity']>): DocumentIdentity {
-  const base = { ...parseApiVersion(text.apiVersion), kind: text.kind, name: text.name };
-  return text.namespace === undefined ? base : { ...base, namespace: text.namespace };
+  const { group, version } = typeOf(text.apiVersion);
+  const kind = shared(text.kind);
+  const name = detached(text.name);
+  return text.namespace === undefined
+    ? { group, version, kind, name }
+    : { group, version, kind, namespace: shared(text.namespace), name };
+}
+
+/** Texts that many documents have in common, each held once; forgotten when a repository makes up too many. */
+const mostShared = 10_000;
+const sharedTexts = new Map<string, string>();
+const typeByApiVersion = new Map<string, ReturnType<typeof parseApiVersion>>();
+
+function shared(text: string): string {
+  const known = sharedTexts.get(text);
+  if (known !== undefined) return known;
+  if (sharedTexts.size >= mostShared) sharedTexts.clear();
+  const own = detached(text);
+  sharedTexts.set(own, own);
+  return own;
+}
+
+function typeOf(apiVersion: string): ReturnType<typeof parseApiVersion> {
+  const known = typeByApiVersion.get(apiVersion);
+  if (known !== undefined) return known;
+  if (typeByApiVersion.size >= mostShared) typeByApiVersion.clear();
+  const type = parseApiVersion(detached(apiVersion));
+  typeByApiVersion.set(detached(apiVersion), type);
+  return type;
+}
+
+/** What the engine does not copy when it cuts a text out of another: such a part keeps the whole alive. */
+const longestCopied = 12;
+
+/** The same text, holding no other one in memory. */
+function detached(text: string): string {
+  return text.length <= longestCopied ? text : Buffer.from(text).toString();
 }
 
 /** What keeping it costs, roughly; the bound is about memory, not about exactness. */
