@@ -114,6 +114,13 @@ it('20, 3.6: finalizers are never written, and travel along as an echo', () => {
   expect(echoOf(kept(once) as KubeObject)).toEqual({ finalizers: ['x.test/f'] });
 });
 
+it('20, 6.4: what the source says of keyed lists travels on', () => {
+  const object = { apiVersion: 'mesh.example.test/v1', kind: 'Gate', metadata: { name: 'a' } } as KubeObject;
+  const listKeys = { 'spec/routes': ['host'] };
+
+  expect(echoOf(kept(withEcho(object, { listKeys })) as KubeObject)).toEqual({ listKeys, finalizers: [] });
+});
+
 describe('I10: purity', () => {
   const object = deepFreeze({
     apiVersion: 'v1',

@@ -36,7 +36,10 @@ export function createSanitizer({ defaultObjectExclusions, stripRules }: Sanitiz
       const inTheEnd = (): JsonObject => withoutStripped(desired as KubeObject, stripRules);
       const filter = provenance(object, type, inTheEnd, selection, defaultObjectExclusions);
       if (filter !== undefined) return { kind: 'drop', reason: filter };
-      return { kind: 'keep', object: withEcho(desired as KubeObject, { finalizers: finalizersOf(object) }) };
+      return {
+        kind: 'keep',
+        object: withEcho(desired as KubeObject, { ...echoOf(object), finalizers: finalizersOf(object) }),
+      };
     },
   };
 }
