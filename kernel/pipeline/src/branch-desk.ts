@@ -3,32 +3,25 @@ import {
   reasonOf,
   type BranchSettings,
   type BranchSpec,
-  type BranchState,
   type BranchStatus,
   type Clock,
   type Logger,
-  type TargetId,
   type TargetSettings,
 } from '@gitops-reverser/kernel-api';
+import { branchStatus } from './branch-report.js';
 import { Cadence } from './cadence.js';
 import { Closing } from './closing.js';
 import { initialVerdicts, pauseOf } from './failure.js';
 import type { Snapshot, SnapshotOutcome, WriteItem } from './item.js';
 import type { Lane, LanePlugins } from './lane.js';
-import { backoffMs, type RuntimeLimits } from './limits.js';
+import { Lanes } from './lanes.js';
+import type { RuntimeLimits } from './limits.js';
+import { Looks } from './looks.js';
 import type { Mail } from './mailbox.js';
 import { gtLabels, type BranchMeters, type Meters, type Sample } from './meters.js';
-import type { PendingWrite } from './pending.js';
+import { pendingFacts, type PendingFacts, type PendingWrite } from './pending.js';
 import { Publication, type FetchReason } from './publication.js';
-import {
-  addToWindow,
-  dueReason,
-  isSameAuthor,
-  openWindow,
-  windowDueMs,
-  type CloseReason,
-  type CommitWindow,
-} from './window.js';
+import { addToWindow, dueReason, isSameAuthor, openWindow, windowDueMs, type CloseReason } from './window.js';
 
 export interface DeskGiven {
   readonly spec: BranchSpec;
@@ -63,16 +56,12 @@ export class BranchDesk {
   readonly #closing: Closing;
   readonly #publication: Publication;
   readonly #cadence: Cadence;
-  readonly #laneByTarget = new Map<TargetId, Lane>();
-  /** Retired, and not settled yet. */
-  readonly #leaving = new Set<Lane>();
+  readonly #lanes = new Lanes();
+  readonly #looks: Looks;
   #settings: BranchSettings;
   #nextId = 1;
   #place = 1;
-  #isLookOwed = false;
   #isCooldownWaived = false;
-  #rechecks = 0;
-  #recheckAtMs = 0;
   #activity: 'Publishing' | 'Draining' | undefined;
 
   constructor(given: DeskGiven) {
@@ -86,6 +75,7 @@ export class BranchDesk {
     this.#changed = changed;
     this.#signal = signal;
     this.#settings = spec.settings;
+    this.#looks = new Looks(limits, () => this.#lanes.isLookNeeded);
     this.#cadence = new Cadence({
       cooldownMs: limits.pushCooldownMs,
       retryMs: limits.retryMs,
@@ -101,7 +91,7 @@ export class BranchDesk {
       limits,
       isSensitive: (group, resource) => given.isSensitive(group, resource),
       committer: () => this.#settings.committer,
-      folderRefused: () => this.#refusedFolderSeen(),
+      folderRefused: () => this.#looks.troubled(this.#nowMs()),
     });
     this.#publication = new Publication({
       store: spec.store,
@@ -121,7 +111,7 @@ export class BranchDesk {
   // Lanes and settings.
 
   admit(lane: Lane): void {
-    this.#laneByTarget.set(lane.facts.id, lane);
+    this.#lanes.add(lane);
     this.#scan(lane);
   }
 
@@ -140,19 +130,14 @@ export class BranchDesk {
     lane.window = undefined;
     this.#publication.drop((write) => write.lane === lane);
     if (this.#isRetained(lane) && !this.#cadence.isFailing) await this.#publishNow();
-    if (this.#laneByTarget.get(lane.facts.id) === lane) this.#laneByTarget.delete(lane.facts.id);
-    this.#leaving.add(lane);
+    this.#lanes.leave(lane);
     this.#release();
     this.#changed();
   }
 
   /** Lanes leave once nothing of theirs is retained. */
   #release(): void {
-    for (const lane of this.#leaving) {
-      if (this.#isRetained(lane)) continue;
-      this.#leaving.delete(lane);
-      lane.events.released();
-    }
+    this.#lanes.release((lane) => this.#isRetained(lane));
   }
 
   #isRetained(lane: Lane): boolean {
@@ -166,13 +151,13 @@ export class BranchDesk {
   distrust(): void {
     this.#publication.distrust();
     this.#cadence.dueNow(this.#nowMs());
-    this.#isLookOwed = true;
+    this.#looks.isOwed = true;
   }
 
   // Changes.
 
   handle(mail: Mail): void | Promise<void> {
-    const lane = this.#laneByTarget.get(mail.target);
+    const lane = this.#lanes.get(mail.target);
     if (mail.kind === 'write') {
       if (lane !== undefined && !lane.isGone && !lane.settings.suspend) return this.#write(lane, mail.item);
       return undefined;
@@ -192,7 +177,7 @@ export class BranchDesk {
       this.#changed();
     } else addToWindow(lane.window, item, nowMs);
     if (this.heldBytes >= this.#limits.bufferBytes)
-      for (const open of this.#openWindows()) await this.#close(open, 'buffer-limit');
+      for (const open of this.#lanes.open()) await this.#close(open, 'buffer-limit');
   }
 
   async #snapshot(lane: Lane, snapshot: Snapshot, settle: (outcome: SnapshotOutcome) => void): Promise<void> {
@@ -236,24 +221,10 @@ export class BranchDesk {
     this.#changed();
   }
 
-  #pendingFacts(
-    lane: Lane,
-    facts: Pick<PendingWrite, 'author' | 'authoredAt' | 'bytes'>,
-  ): Omit<PendingWrite & { kind: 'window' }, 'kind' | 'entries'> {
+  #pendingFacts(lane: Lane, facts: Pick<PendingWrite, 'author' | 'authoredAt' | 'bytes'>): PendingFacts {
     const id = this.#nextId;
     this.#nextId += 1;
-    return {
-      ...facts,
-      id,
-      target: lane.facts.id,
-      lane,
-      prune: lane.settings.prune,
-      messages: lane.settings.messages,
-      plan: undefined,
-      wasPlanned: false,
-      failures: 0,
-      retryAtMs: 0,
-    };
+    return pendingFacts(lane, id, facts);
   }
 
   /** Plans what waits. Without a base it is retained as it is, and the cycle that is due gets one. */
@@ -271,9 +242,7 @@ export class BranchDesk {
 
   /** Does what is due. */
   async deadlines(): Promise<void> {
-    const due = this.#openWindows().filter(
-      ({ window }) => window !== undefined && dueReason(window, this.#nowMs()) !== undefined,
-    );
+    const due = this.#lanes.open().filter(({ window }) => dueReason(window, this.#nowMs()) !== undefined);
     for (const lane of due) {
       const reason = lane.window === undefined ? undefined : dueReason(lane.window, this.#nowMs());
       if (reason !== undefined) await this.#close(lane, reason);
@@ -285,30 +254,18 @@ export class BranchDesk {
 
   nextDeadlineMs(): number | undefined {
     const dues: number[] = [];
-    for (const { window } of this.#laneByTarget.values()) if (window !== undefined) dues.push(windowDueMs(window));
+    const [first] = this.#lanes.open();
+    if (first !== undefined) dues.push(windowDueMs(first.window));
     for (const due of [this.#publishAtMs(), this.#lookAtMs()]) if (due !== undefined) dues.push(due);
     return dues.length === 0 ? undefined : Math.min(...dues);
   }
 
-  /** When the next publication cycle is due; undefined when nothing can be published. */
   #publishAtMs(): number | undefined {
-    const { retained } = this.#publication;
-    if (retained.length === 0) return undefined;
-    const paceMs = this.#isCooldownWaived && !this.#cadence.isFailing ? 0 : this.#cadence.notBeforeMs;
-    if (retained.some(({ plan }) => plan !== undefined) || this.#publication.base === undefined) return paceMs;
-    // Only the first unplanned write of a target counts: those behind it wait for it.
-    const firstByTarget = new Map<TargetId, number>();
-    for (const { target, retryAtMs } of retained) if (!firstByTarget.has(target)) firstByTarget.set(target, retryAtMs);
-    return Math.max(paceMs, Math.min(...firstByTarget.values()));
+    return this.#publication.dueMs(this.#isCooldownWaived && !this.#cadence.isFailing ? 0 : this.#cadence.notBeforeMs);
   }
 
-  /** When the remote is looked at although nothing waits for it: after a failed look, and while a folder is refused or in doubt. */
   #lookAtMs(): number | undefined {
-    const dues: number[] = [];
-    if (this.#isLookOwed) dues.push(this.#cadence.notBeforeMs);
-    if ([...this.#laneByTarget.values()].some(({ isLookNeeded }) => isLookNeeded))
-      dues.push(Math.max(this.#recheckAtMs, this.#cadence.isFailing ? this.#cadence.notBeforeMs : 0));
-    return dues.length === 0 ? undefined : Math.min(...dues);
+    return this.#looks.dueMs(this.#cadence.notBeforeMs, this.#cadence.isFailing);
   }
 
   async #publishNow(): Promise<void> {
@@ -329,13 +286,13 @@ export class BranchDesk {
   }
 
   async look(reason: FetchReason): Promise<void> {
-    if (this.#publication.base !== undefined) this.#armRecheck();
+    if (this.#publication.base !== undefined) this.#looks.arm(this.#nowMs());
     const isFine = await this.#speaking(async () => {
       await this.#publication.observe(this.#publication.base === undefined ? 'bootstrap' : reason, this.#signal);
       // A look by ourselves says nothing about whether a push would be taken now.
       if (reason === 'forced_recheck' || this.#publication.retained.length === 0) this.#cadence.reached(this.#nowMs());
     });
-    for (const lane of this.#laneByTarget.values()) this.#scan(lane);
+    for (const lane of this.#lanes.all()) this.#scan(lane);
     if (isFine) await this.#publication.plan(this.#signal);
   }
 
@@ -343,11 +300,11 @@ export class BranchDesk {
   async #speaking(act: () => Promise<void>): Promise<boolean> {
     try {
       await act();
-      this.#isLookOwed = false;
+      this.#looks.isOwed = false;
       return true;
     } catch (error) {
       if (this.#signal.aborted) return false;
-      this.#isLookOwed = true;
+      this.#looks.isOwed = true;
       this.#cadence.failed(this.#nowMs(), pauseOf(error));
       const retryInMs = this.#cadence.notBeforeMs - this.#nowMs();
       this.#logger.warn(
@@ -364,21 +321,11 @@ export class BranchDesk {
     }
   }
 
-  #refusedFolderSeen(): void {
-    if (this.#rechecks === 0 || this.#recheckAtMs <= this.#nowMs()) this.#armRecheck();
-  }
-
-  #armRecheck(): void {
-    const isNeeded = [...this.#laneByTarget.values()].some(({ isLookNeeded }) => isLookNeeded);
-    this.#rechecks = isNeeded ? this.#rechecks + 1 : 0;
-    this.#recheckAtMs = this.#nowMs() + backoffMs(this.#rechecks, this.#limits.retryMs, this.#limits.retryMaxMs);
-  }
-
   /** The last of it: windows are closed, what is retained is pushed once without waiting. */
   async drain(): Promise<void> {
     this.#activity = 'Draining';
     this.#changed();
-    for (const lane of this.#openWindows()) await this.#close(lane, 'shutdown');
+    for (const lane of this.#lanes.open()) await this.#close(lane, 'shutdown');
     if (this.#publication.retained.length > 0 && !this.#signal.aborted) await this.#publishNow();
   }
 
@@ -391,8 +338,7 @@ export class BranchDesk {
         'stopped before everything was published; the next snapshot repairs the state',
       );
     this.#publication.drop(() => true);
-    for (const lane of this.#leaving) lane.events.released();
-    this.#leaving.clear();
+    this.#lanes.release(() => false);
   }
 
   // What the publication tells.
@@ -401,10 +347,10 @@ export class BranchDesk {
     if (isForeign) {
       // Once, and for what is here: the replay follows at once.
       this.#isCooldownWaived = this.#publication.retained.length > 0;
-      this.#rechecks = 0;
+      this.#looks.restart();
       this.#logger.info({}, 'somebody else moved the branch');
     }
-    for (const lane of this.#laneByTarget.values()) this.#scan(lane);
+    for (const lane of this.#lanes.all()) this.#scan(lane);
   }
 
   /** Judges the folder as it is at the known tip; costs no Git traffic. */
@@ -420,7 +366,7 @@ export class BranchDesk {
         'judging a folder failed',
       );
     }
-    if (lane.isLookNeeded && this.#rechecks === 0) this.#armRecheck();
+    if (lane.isLookNeeded) this.#looks.judged(this.#nowMs());
   }
 
   // What others may read at any time.
@@ -430,55 +376,25 @@ export class BranchDesk {
     return this.heldBytes >= this.#limits.bufferBytes * HARD_LIMIT;
   }
 
-  #openWindows(): readonly (Lane & { window: CommitWindow })[] {
-    const open = [...this.#laneByTarget.values()].filter(
-      (lane): lane is Lane & { window: CommitWindow } => lane.window !== undefined,
-    );
-    return open.sort((a, b) => windowDueMs(a.window) - windowDueMs(b.window) || a.window.place - b.window.place);
-  }
-
   get heldBytes(): number {
-    let bytes = this.#publication.bytes;
-    for (const { window } of this.#laneByTarget.values()) bytes += window?.bytes ?? 0;
-    return bytes;
+    return this.#publication.bytes + this.#lanes.heldBytes;
   }
 
   targetSamples(): readonly Sample[] {
-    return [...this.#laneByTarget.values()].map(({ facts }) => ({
+    return [...this.#lanes.all()].map(({ facts }) => ({
       labels: { ...this.#branch.labels, ...gtLabels(facts), source_cluster: facts.sourceCluster },
       value: 1,
     }));
   }
 
   status(): BranchStatus {
-    const { verdicts, remote, retained, bytes } = this.#publication;
-    const oldest = retained[0];
-    return {
-      state: this.#state(),
-      ...(remote === undefined ? {} : { remote }),
-      parentResolved: verdicts.parentResolved,
-      writable: verdicts.writable,
-      publishing: this.isBacklogFull
-        ? {
-            status: 'False',
-            reason: 'BacklogFull',
-            message: `live changes are refused: ${retained.length} writes of about ${bytes} bytes wait for the remote; they are read again once it takes them`,
-          }
-        : verdicts.publishing,
-      reachable: verdicts.reachable,
-      ...(oldest === undefined
-        ? {}
-        : { retained: { writeCount: retained.length, sizeBytes: bytes, oldestAt: oldest.authoredAt } }),
-    };
-  }
-
-  #state(): BranchState {
-    if (this.#activity === 'Draining') return 'Draining';
-    if (this.#publication.base === undefined && (this.#publication.retained.length > 0 || this.#isLookOwed))
-      return 'Recovering';
-    if (this.#activity !== undefined) return this.#activity;
-    if (this.#publication.retained.length > 0) return 'Retaining';
-    return this.#openWindows().length > 0 ? 'Collecting' : 'Idle';
+    return branchStatus({
+      publication: this.#publication,
+      activity: this.#activity,
+      isLookOwed: this.#looks.isOwed,
+      isBacklogFull: this.isBacklogFull,
+      hasOpenWindow: this.#lanes.open().length > 0,
+    });
   }
 
   #nowMs(): number {

@@ -33,7 +33,7 @@ export interface PlannedCommit {
   readonly skipped: readonly Refusal[];
 }
 
-interface PendingFacts {
+export interface PendingFacts {
   /** In arrival order, rising. */
   readonly id: number;
   readonly target: TargetId;
@@ -53,6 +53,24 @@ interface PendingFacts {
   /** Not before this moment; set while an unexpected error is waited out. */
   retryAtMs: number;
 }
+
+/** What is captured of a target when one of its windows closes or a snapshot of it arrives. */
+export const pendingFacts = (
+  lane: Lane,
+  id: number,
+  facts: Pick<PendingFacts, 'author' | 'authoredAt' | 'bytes'>,
+): PendingFacts => ({
+  ...facts,
+  id,
+  target: lane.facts.id,
+  lane,
+  prune: lane.settings.prune,
+  messages: lane.settings.messages,
+  plan: undefined,
+  wasPlanned: false,
+  failures: 0,
+  retryAtMs: 0,
+});
 
 /** One finalized, retained unit: at most one commit, kept until the remote confirms it. */
 export type PendingWrite = PendingFacts &

@@ -8,6 +8,7 @@ import {
   type Logger,
   type PublishOutcome,
   type RemoteStatus,
+  type TargetId,
 } from '@gitops-reverser/kernel-api';
 import { recordFailure, succeeded, type BranchVerdicts } from './failure.js';
 import { isSameBase, PushLedger } from './ledger.js';
@@ -85,6 +86,17 @@ export class Publication {
   }
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** When the next cycle is due, not before `paceMs`; undefined when nothing can be published. */
+  dueMs(paceMs: number): number | undefined {
+    if (this.#retained.length === 0) return undefined;
+    if (this.#retained.some(({ plan }) => plan !== undefined) || this.#base === undefined) return paceMs;
+    // Only the first unplanned write of a target counts: those behind it wait for it.
+    const firstByTarget = new Map<TargetId, number>();
+    for (const { target, retryAtMs } of this.#retained)
+      if (!firstByTarget.has(target)) firstByTarget.set(target, retryAtMs);
+    return Math.max(paceMs, Math.min(...firstByTarget.values()));
   }
 
   add(write: PendingWrite): void {

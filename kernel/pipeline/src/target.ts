@@ -19,9 +19,10 @@ import { unreadRefusal } from './closing.js';
 import { byKey, diffPlan, planDueMs } from './follow-plan.js';
 import type { Snapshot, SnapshotOutcome } from './item.js';
 import { Lane, type LanePlugins } from './lane.js';
-import { backoffMs } from './limits.js';
 import { gtLabels } from './meters.js';
 import type { Commons } from './commons.js';
+import { OwedReplays } from './owed-replays.js';
+import { Resyncs } from './resyncs.js';
 import { Stream } from './stream.js';
 
 export interface TargetGiven {
@@ -35,13 +36,6 @@ export interface TargetGiven {
 }
 export interface OpenedPlugins extends LanePlugins {
   close(): Promise<void>;
-}
-
-/** A resync that waits for its scopes. */
-interface Resync {
-  readonly token: string;
-  readonly epoch: number;
-  readonly waiting: Set<string>;
 }
 
 /** One target: its streams follow its plan, its lane holds what the branch knows of it. */
@@ -60,15 +54,9 @@ export class Target implements TargetHandle {
   #settings: TargetSettings;
   #wanted: ReadonlyMap<string, Collection> = new Map();
   #dirty: { firstAtMs: number; lastAtMs: number } | undefined;
-  /** Streams that must start over with a replay, and not before when. */
-  readonly #owed = new Map<string, number>();
-  readonly #owedBefore = new Map<string, { count: number; lastAtMs: number }>();
-  /** Collections whose snapshot is not in Git yet since the folder can be used again. */
-  readonly #recovering = new Set<string>();
+  readonly #owed: OwedReplays;
+  readonly #resyncs = new Resyncs();
   #isFirst = true;
-  #epoch = 1;
-  #resyncs: Resync[] = [];
-  #resyncedToken: string | undefined;
   #configuring: Promise<void> = Promise.resolve();
   #planning: Promise<void> = Promise.resolve();
   #wake: () => void = () => undefined;
@@ -81,6 +69,7 @@ export class Target implements TargetHandle {
     this.#settings = spec.settings;
     this.#logger = commons.logger.child({ gitTarget: spec.id });
     this.#announcer = announcer(this.#logger);
+    this.#owed = new OwedReplays(commons.limits);
     this.#lane = new Lane(
       { id: spec.id, namespace: spec.namespace, name: spec.name, sourceCluster: cluster.id },
       plugins,
@@ -90,8 +79,14 @@ export class Target implements TargetHandle {
         released: () => {
           this.#releasing = this.#quietly(() => this.#plugins.close());
         },
-        snapshotOwed: (keys) => this.#snapshotOwed(keys),
-        recovered: () => this.#recovered(),
+        snapshotOwed: (keys) => {
+          this.#owed.owe(keys, this.#nowMs());
+          this.#wake();
+        },
+        recovered: () => {
+          this.#owed.recover(this.#wanted.keys(), this.#nowMs());
+          this.#wake();
+        },
         judged: (durationMs) => commons.meters.storeBuild.observe(gtLabels(spec), durationMs / 1_000),
       },
       this.#logger,
@@ -123,20 +118,21 @@ export class Target implements TargetHandle {
   status(): TargetStatus {
     const retention = this.#lane.retention();
     const { lastCommit } = this.#lane;
+    const { settledToken } = this.#resyncs;
     return {
       streams: [...this.#streams].map(([key, stream]) => this.#streamStatus(key, stream)),
       folder: this.#lane.folderStatus(),
       ...this.#lane.findings(),
       ...(retention === undefined ? {} : { retention }),
       ...(lastCommit === undefined ? {} : { lastCommit }),
-      ...(this.#resyncedToken === undefined ? {} : { resyncedToken: this.#resyncedToken }),
+      ...(settledToken === undefined ? {} : { resyncedToken: settledToken }),
     };
   }
 
   /** What streams into a mirror that is not whole yet says that it replays. */
   #streamStatus(key: string, stream: Stream): StreamStatus {
     const status = stream.status();
-    return status.state === 'Streaming' && this.#recovering.has(key) ? { ...status, state: 'Replaying' } : status;
+    return status.state === 'Streaming' && this.#owed.isRecovering(key) ? { ...status, state: 'Replaying' } : status;
   }
 
   onChange(listener: Listener): Disposable {
@@ -182,11 +178,7 @@ export class Target implements TargetHandle {
   }
 
   resync(token: string): void {
-    this.#epoch += 1;
-    this.#resyncs = [
-      ...this.#resyncs.filter((each) => each.token !== token),
-      { token, epoch: this.#epoch, waiting: new Set(this.#wanted.keys()) },
-    ];
+    this.#resyncs.ask(token, this.#wanted.keys());
     this.#given.worker.observe();
     this.#replayNow([...this.#wanted.keys()]);
     this.#settleResyncs();
@@ -238,7 +230,7 @@ export class Target implements TargetHandle {
   }
 
   #dueMs(): number | undefined {
-    const dues: number[] = [...this.#owed.values()];
+    const dues: number[] = [...this.#owed.dues];
     if (this.#dirty !== undefined) dues.push(planDueMs(this.#dirty, this.#isFirst, this.#given.commons.limits));
     return dues.length === 0 ? undefined : Math.min(...dues);
   }
@@ -247,8 +239,7 @@ export class Target implements TargetHandle {
     const startedAtMs = this.#nowMs();
     const isPlanDue =
       this.#dirty !== undefined && planDueMs(this.#dirty, this.#isFirst, this.#given.commons.limits) <= startedAtMs;
-    const again = new Set([...this.#owed].filter(([, atMs]) => atMs <= startedAtMs).map(([key]) => key));
-    for (const key of again) this.#owed.delete(key);
+    const again = this.#owed.take(startedAtMs);
     if (isPlanDue) {
       this.#dirty = undefined;
       if (this.#wanted.size > 0) this.#isFirst = false;
@@ -279,7 +270,7 @@ export class Target implements TargetHandle {
 
   #open(key: string, collection: Collection): Stream {
     const { spec, cluster, worker, commons } = this.#given;
-    const epoch = this.#epoch;
+    const { epoch } = this.#resyncs;
     const stream = new Stream({
       collection,
       collectionKey: key,
@@ -317,61 +308,23 @@ export class Target implements TargetHandle {
 
   #snapshotDone({ collectionKey: key, epoch }: Snapshot, outcome: SnapshotOutcome): void {
     if (outcome === 'superseded') return;
-    // While a replay is owed, this snapshot is one from before.
-    if (!this.#owed.has(key) && this.#recovering.delete(key)) this.#announcer.changed();
-    for (const resync of this.#resyncs) if (epoch >= resync.epoch) resync.waiting.delete(key);
+    if (this.#owed.settled(key)) this.#announcer.changed();
+    this.#resyncs.done(key, epoch);
     this.#settleResyncs();
   }
 
   #settleResyncs(): void {
-    for (const resync of [...this.#resyncs]) {
-      for (const key of resync.waiting) if (!this.#wanted.has(key)) resync.waiting.delete(key);
-      if (resync.waiting.size > 0) continue;
-      this.#resyncs = this.#resyncs.filter(({ epoch }) => epoch > resync.epoch);
-      this.#resyncedToken = resync.token;
-      this.#announcer.changed();
-    }
+    if (this.#resyncs.settle((key) => this.#wanted.has(key))) this.#announcer.changed();
   }
 
   #forget(key: string): void {
     this.#streams.delete(key);
-    this.#owed.delete(key);
-    this.#owedBefore.delete(key);
-    this.#recovering.delete(key);
+    this.#owed.forget(key);
     this.#given.worker.forget(this.#lane, key);
   }
 
-  /** State is owed to Git; asked for again and again it comes slower and slower. */
-  #snapshotOwed(keys: readonly string[]): void {
-    const { limits } = this.#given.commons;
-    const nowMs = this.#nowMs();
-    for (const key of keys) {
-      if (this.#owed.has(key)) continue;
-      const before = this.#owedBefore.get(key);
-      const isQuiet = before === undefined || nowMs - before.lastAtMs > limits.retryMaxMs;
-      const count = isQuiet ? 1 : before.count + 1;
-      this.#owedBefore.set(key, { count, lastAtMs: nowMs });
-      this.#owed.set(
-        key,
-        nowMs + Math.max(limits.planQuietMs, backoffMs(count - 1, limits.retryMs, limits.retryMaxMs)),
-      );
-    }
-    this.#wake();
-  }
-
-  /** Once for every repair, so nothing that was waited for before slows it down. */
-  #recovered(): void {
-    const atMs = this.#nowMs() + this.#given.commons.limits.planQuietMs;
-    for (const key of this.#wanted.keys()) {
-      this.#recovering.add(key);
-      this.#owed.set(key, Math.min(this.#owed.get(key) ?? atMs, atMs));
-    }
-    this.#wake();
-  }
-
   #replayNow(keys: readonly string[]): void {
-    const nowMs = this.#nowMs();
-    for (const key of keys) this.#owed.set(key, nowMs);
+    this.#owed.now(keys, this.#nowMs());
     this.#wake();
   }
 
