@@ -132,9 +132,9 @@ function readPiece(text: string, piece: DocumentPiece, isSimple: boolean): YamlR
     if (simple !== undefined) return { state: 'read', value: simple.value };
   }
   // A byte order mark behind a separator, where files were joined; the library takes it for content.
-  const hasMark = piece.bodyStart > piece.start && text.charCodeAt(piece.bodyStart) === 0xfeff;
+  const hasMark = piece.bodyStart > piece.start && text.charCodeAt(piece.bodyStart - 1) === 0xfeff;
   const source = hasMark
-    ? `${text.slice(piece.start, piece.bodyStart)}${text.slice(piece.bodyStart + 1, piece.end)}`
+    ? `${text.slice(piece.start, piece.bodyStart - 1)}${text.slice(piece.bodyStart, piece.end)}`
     : text.slice(piece.start, piece.end);
   const reading = readFull(source, piece.hasDirectives);
   if (reading.state !== 'invalid') return reading;

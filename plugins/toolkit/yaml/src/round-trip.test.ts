@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
@@ -350,6 +353,33 @@ describe('kubectl', () => {
     expect(read.length).toBe(values.length);
   });
 
+  whenKubectl('and kustomize builds the same values from it', () => {
+    const values = fc
+      .sample(jsonValue, { seed: 20261130, numRuns: 1500 })
+      .filter((value) => isReadableByGo(value) && survivesKustomize(value));
+    const encoded = encodeYamlDocuments(values.map((value, at) => aDocument(`p${at}`, value)));
+    if (!encoded.ok) throw new Error(encoded.error.message);
+    const folder = mkdtempSync(join(tmpdir(), 'toolkit-yaml-'));
+    try {
+      writeFileSync(join(folder, 'values.yaml'), encoded.value);
+      writeFileSync(join(folder, 'kustomization.yaml'), 'resources:\n  - values.yaml\n');
+      const build = spawnSync(kubectl, ['kustomize', folder], { encoding: 'utf8', maxBuffer: 64 << 20 });
+      if (build.status !== 0) throw new Error(build.stderr);
+
+      const built = new Map(
+        readWithKubectl(build.stdout).map((object) => [
+          (object['metadata'] as JsonObject)['name'],
+          (object['spec'] as JsonObject)['value'],
+        ]),
+      );
+
+      expect(values.filter((value, at) => !deepEqual(built.get(`p${at}`), value))).toEqual([]);
+      expect(values.length).toBeGreaterThan(500);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   whenKubectl('reads plain scalars as we do', () => {
     const text = plainScalars
       .map((source, at) => `apiVersion: v1\nkind: Probe\nmetadata:\n  name: p${at}\nspec:\n  value: ${source}\n`)
@@ -459,4 +489,14 @@ function isReadableByGo(value: JsonValue): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) return (value as readonly JsonValue[]).every(isReadableByGo);
   return Object.entries(value as JsonObject).every(([key, item]) => isReadableByGo(key) && isReadableByGo(item));
+}
+
+/** Kustomize itself writes some values in a way it cannot read again, whatever it has read them from. */
+function survivesKustomize(value: JsonValue): boolean {
+  if (typeof value === 'string') return !/[\0\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/.test(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).every(survivesKustomize);
+  return Object.entries(value as JsonObject).every(
+    ([key, item]) => survivesKustomize(key) && !/[\n\t]/.test(key) && survivesKustomize(item),
+  );
 }

@@ -24,7 +24,7 @@ describe('splitting', () => {
     ['only comments', '# a\n\n', []],
     ['only a separator', '---\n', []],
     ['a byte order mark', '\ufeff---\na: 1\n', ['a: 1\n']],
-    ['a byte order mark behind a separator', 'a: 1\n---\n\ufeffb: 2\n', ['a: 1\n', '\ufeffb: 2\n']],
+    ['a byte order mark behind a separator', 'a: 1\n---\n\ufeffb: 2\n', ['a: 1\n', 'b: 2\n']],
     ['an end marker with a comment', 'a: 1\n... # end\n# c\n---\nb: 2\n', ['a: 1\n... # end\n', 'b: 2\n']],
     [
       'a marker within a block scalar or quotes, where YAML ends the document too',

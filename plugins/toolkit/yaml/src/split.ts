@@ -6,7 +6,7 @@ export interface DocumentPiece {
   /** UTF-16 offsets into the decoded text. */
   readonly start: number;
   readonly end: number;
-  /** Where the content starts: after `---` and the white space or line end that follows it, else `start`. */
+  /** Where the content starts: after `---`, the white space or line end that follows it and a byte order mark, else `start`. */
   readonly bodyStart: number;
   readonly byteStart: number;
   readonly byteEnd: number;
@@ -86,6 +86,8 @@ class Pieces {
     this.state = 'inside';
     this.bodyStart = this.isBlank(from + 3, next) ? next : from + 4;
     this.hasContent = this.bodyStart !== next;
+    // Where files were joined, the second may bring a byte order mark along.
+    if (this.text.charCodeAt(this.bodyStart) === 0xfeff) this.bodyStart += 1;
   }
 
   private endMarker(next: number): void {

@@ -52,6 +52,30 @@ export function editDocument(
   desired: JsonObject,
   options: EditOptions = {},
 ): Result<Edited, EditRefusal> {
+  const mark = markBehindSeparator(file, index);
+  if (mark === undefined) return edit(file, index, desired, options);
+  // To the parser it is content; an empty line in its place is not, and is as long.
+  const edited = edit({ ...file, text: withCharacter(file.text, mark, '\n') }, index, desired, options);
+  if (!edited.ok) return edited;
+  const { outcome, text, document } = edited.value;
+  return ok({
+    outcome,
+    text: withCharacter(text, mark, '\ufeff'),
+    document: withCharacter(document, mark - (file.pieces[index]?.start ?? 0), '\ufeff'),
+  });
+}
+
+/** Where a byte order mark stands between a separator and its document. */
+function markBehindSeparator({ text, pieces }: SplitText, index: number): number | undefined {
+  const piece = pieces[index];
+  if (piece === undefined || piece.bodyStart === piece.start) return undefined;
+  return text.charCodeAt(piece.bodyStart - 1) === 0xfeff ? piece.bodyStart - 1 : undefined;
+}
+
+const withCharacter = (text: string, at: number, character: string): string =>
+  text.slice(0, at) + character + text.slice(at + 1);
+
+function edit(file: SplitText, index: number, desired: JsonObject, options: EditOptions): Result<Edited, EditRefusal> {
   const piece = file.pieces[index];
   if (piece === undefined) return refuse({ code: 'invalid-yaml', message: `there is no document ${index}` });
   const reading = readDocument(file, index);
