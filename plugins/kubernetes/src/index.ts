@@ -1,2 +1,2 @@
 export { kubernetesOptions, plugin } from './plugin.js';
-export { createSanitizer, GENERATED_FILTERS, type SanitizerOptions } from './sanitizer/index.js';
+export { FIELD_RULES, GENERATED_FILTERS } from './sanitizer/index.js';

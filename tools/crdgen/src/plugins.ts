@@ -4,7 +4,7 @@ import type { Bookkeeping, KeyRule, Plugin } from '@gitops-reverser/kernel-api';
 import { plugin as argocd } from '@gitops-reverser/plugin-argocd';
 import { plugin as flux } from '@gitops-reverser/plugin-flux';
 import { plugin as kcp } from '@gitops-reverser/plugin-kcp';
-import { GENERATED_FILTERS, plugin as kubernetes } from '@gitops-reverser/plugin-kubernetes';
+import { FIELD_RULES, GENERATED_FILTERS, plugin as kubernetes } from '@gitops-reverser/plugin-kubernetes';
 import { plugin as plain } from '@gitops-reverser/plugin-plain';
 import type { GeneratedFile } from './generated-file.js';
 import { code, generatedFrom, section, table } from './markdown.js';
@@ -40,7 +40,7 @@ const pointsOf = (plugin: Plugin): string =>
 function describe(plugin: Plugin): string {
   const parts = [
     ...optionsOf(plugin),
-    ...(plugin === kubernetes ? filters() : []),
+    ...(plugin === kubernetes ? [...filters(), ...fields()] : []),
     ...plugin.contributions().flatMap(({ bookkeeping }) => keysOf(bookkeeping?.(defaultsOf(plugin)))),
     ...reasonsOf(plugin),
     ...(Object.keys(plugin.refusals).length === 0
@@ -72,6 +72,16 @@ const filters = (): readonly string[] => [
   table(
     ['Filter', 'By default', 'Why'],
     GENERATED_FILTERS.map(({ id, on, doc }) => [code(id), on ? 'not mirrored' : 'mirrored', doc]),
+  ),
+];
+
+const fields = (): readonly string[] => [
+  'For a target that watches workloads beside their declarations, `excludeGenerated: [controller-owned, release-owned]` is the right choice: otherwise what a HelmRelease, a ResourceSet or an operator makes is mirrored beside what it was made from. Of an Argo CD that tracks by label the label `app.kubernetes.io/instance` reaches Git, as charts write it too: let it track by annotation.',
+  '### Fields that are not written',
+  'Of every object: `status`; of its own metadata everything but name, namespace, labels and annotations (finalizers that Git holds may stay while they are live); `creationTimestamp: null` in the metadata of embedded templates; the label `kubernetes.io/metadata.name` of a Namespace; the label `app.kubernetes.io/managed-by` where kustomize wrote its version there. Everything else is kept, defaults of the API server included, but for these:',
+  table(
+    ['Group', 'Kind', 'Not written'],
+    FIELD_RULES.map(({ group, kind, doc }) => [group === '' ? 'core' : code(group), code(kind), doc]),
   ),
 ];
 

@@ -1,30 +1,63 @@
 import type { JsonObject, JsonValue, KubeObject, ResourceType } from '@gitops-reverser/kernel-api';
 import { at, drop, isEmpty, isList, isMap, rewrite, without } from './json.js';
 
-/** Field rules of chapter 20, 3.5, by group and kind: what a server or controller fills in. `desired` is under way, `live` is as observed. */
-type KindRule = (desired: JsonObject, live: KubeObject) => JsonObject;
+/** What a server or controller fills in, by group and kind (chapter 20, 3.5). `desired` is under way, `live` is as observed. */
+interface KindRule {
+  /** For the reference: what goes, and when. */
+  readonly doc: string;
+  apply(desired: JsonObject, live: KubeObject): JsonObject;
+}
+
+const INJECTED =
+  'every `caBundle`, where an annotation `cert-manager.io/inject-*` or `service.beta.openshift.io/inject-cabundle: "true"` has it injected';
 
 const RULES: Readonly<Record<string, KindRule>> = {
-  '/Service': service,
-  '/Pod': pod,
-  '/PersistentVolumeClaim': persistentVolumeClaim,
-  '/PersistentVolume': (desired) =>
-    drop(drop(desired, 'spec', 'claimRef', 'uid'), 'spec', 'claimRef', 'resourceVersion'),
-  '/ServiceAccount': serviceAccount,
-  '/Namespace': (desired) => withoutEmpty(drop(desired, 'spec', 'finalizers'), 'spec'),
-  'batch/Job': job,
-  'rbac.authorization.k8s.io/ClusterRole': (desired) =>
-    isMap(desired['aggregationRule']) ? drop(desired, 'rules') : desired,
-  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': injectedBundles('webhooks'),
-  'admissionregistration.k8s.io/MutatingWebhookConfiguration': injectedBundles('webhooks'),
-  'apiregistration.k8s.io/APIService': injectedBundles('spec'),
+  '/Service': {
+    doc: '`spec.clusterIP` and `clusterIPs` unless headless; `healthCheckNodePort`; `ipFamilies` and `ipFamilyPolicy` of a single-stack IPv4 Service; `internalTrafficPolicy: Cluster`',
+    apply: service,
+  },
+  '/Pod': { doc: '`spec.nodeName`; volumes `kube-api-access-*` and their mounts', apply: pod },
+  '/PersistentVolumeClaim': {
+    doc: '`spec.volumeName` that a controller chose; `volumeMode: Filesystem`',
+    apply: persistentVolumeClaim,
+  },
+  '/PersistentVolume': {
+    doc: '`spec.claimRef.uid` and `resourceVersion`',
+    apply: (desired) => drop(drop(desired, 'spec', 'claimRef', 'uid'), 'spec', 'claimRef', 'resourceVersion'),
+  },
+  '/ServiceAccount': {
+    doc: 'of `secrets` and `imagePullSecrets` what was minted for it: `NAME-token-*`, `NAME-dockercfg-*`',
+    apply: serviceAccount,
+  },
+  '/Namespace': {
+    doc: '`spec.finalizers`',
+    apply: (desired) => withoutEmpty(drop(desired, 'spec', 'finalizers'), 'spec'),
+  },
+  'batch/Job': {
+    doc: 'unless `spec.manualSelector: true`: `spec.selector`; the labels `controller-uid` and `job-name`, with `batch.kubernetes.io/` and without, of its template, and its own where they name itself',
+    apply: job,
+  },
+  'rbac.authorization.k8s.io/ClusterRole': {
+    doc: '`rules` of one with an `aggregationRule`',
+    apply: (desired) => (isMap(desired['aggregationRule']) ? drop(desired, 'rules') : desired),
+  },
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': { doc: INJECTED, apply: injectedBundles('webhooks') },
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration': { doc: INJECTED, apply: injectedBundles('webhooks') },
+  'apiregistration.k8s.io/APIService': { doc: INJECTED, apply: injectedBundles('spec') },
   // A schema may have a property of that name, and a default for it.
-  'apiextensions.k8s.io/CustomResourceDefinition': injectedBundles('spec', 'conversion'),
+  'apiextensions.k8s.io/CustomResourceDefinition': { doc: INJECTED, apply: injectedBundles('spec', 'conversion') },
 };
+
+/** For the reference. `group` is empty for core types. */
+export const FIELD_RULES: readonly { readonly group: string; readonly kind: string; readonly doc: string }[] =
+  Object.entries(RULES).map(([name, { doc }]) => {
+    const [group = '', kind = ''] = name.split('/');
+    return { group, kind, doc };
+  });
 
 export function applyKindRules(desired: JsonObject, live: KubeObject, type: ResourceType): JsonObject {
   const rule = RULES[`${type.group}/${type.kind}`];
-  return rule === undefined ? desired : rule(desired, live);
+  return rule === undefined ? desired : rule.apply(desired, live);
 }
 
 function withoutEmpty(map: JsonObject, ...path: string[]): JsonObject {
@@ -104,7 +137,7 @@ function job(desired: JsonObject, live: KubeObject): JsonObject {
 }
 
 /** Certificates another controller injects change with every rotation. @param path where bundles may lie */
-function injectedBundles(...path: readonly string[]): KindRule {
+function injectedBundles(...path: readonly string[]): KindRule['apply'] {
   return (desired, live) => {
     const annotations = Object.entries(live.metadata.annotations ?? {});
     const isInjected = annotations.some(
