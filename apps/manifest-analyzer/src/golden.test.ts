@@ -2,9 +2,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { JsonValue } from '@gitops-reverser/kernel-api';
 import { encodeYaml } from '@gitops-reverser/toolkit-yaml';
+import { analyze } from './analyze.js';
+import { analysisText, folderText, repoText } from './cli/text.js';
 import { memorySource, readYaml } from './corpus.fixture.js';
 import type { FolderReport, RepoReport } from './report.js';
-import { scanFolder } from './scan-folder.js';
+import { judgeFolder } from './scan-folder.js';
 import { scanRepo } from './scan-repo.js';
 import type { Entry, Source } from './source.js';
 
@@ -37,16 +39,28 @@ function render(report: FolderReport | RepoReport): string {
   return encoded.value;
 }
 
-/** `UPDATE_GOLDEN=1` rewrites the reports; the difference is the change to review. */
+/** `UPDATE_GOLDEN=1` rewrites reports and texts; the difference is the change to review. */
 describe('golden folders', () => {
   it.each(readdirSync(fixtures).map((name) => [name]))('%s', async (name) => {
     const each = readYaml(join(fixtures, name, 'case.yaml')) as unknown as Case;
     const source = sourceOf(name, each);
-    const expected = join(fixtures, name, 'report.yaml');
+    const folder = each.mode === 'scan-folder' ? await judgeFolder(source, {}) : undefined;
+    const repository = folder === undefined ? await scanRepo(source) : undefined;
 
-    const report = render(each.mode === 'scan-folder' ? await scanFolder(source) : await scanRepo(source));
+    const found = {
+      'report.yaml': render(folder?.report ?? (repository as RepoReport)),
+      'report.txt': lines(
+        folder === undefined ? repoText(repository as RepoReport) : folderText(folder.report, folder.usesKustomize),
+      ),
+      'analysis.txt': lines(analysisText(await analyze(source))),
+    };
 
-    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(expected, report);
-    expect(report).toBe(readFileSync(expected, 'utf8'));
+    for (const [file, text] of Object.entries(found)) {
+      const path = join(fixtures, name, file);
+      if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(path, text);
+      expect(text).toBe(readFileSync(path, 'utf8'));
+    }
   });
 });
+
+const lines = (text: Iterable<string>): string => [...text].map((line) => `${line}\n`).join('');

@@ -21,14 +21,22 @@ export function manifestPaths(repository: Repository, path: string): readonly st
  * @throws ScanFailed when the root is no directory or cannot be read; a refused folder is a report
  */
 export async function scanFolder(source: string | Source, options: ScanOptions = {}): Promise<FolderReport> {
+  return (await judgeFolder(source, options)).report;
+}
+
+/** The report, and what it has no field for. @throws as {@link scanFolder} does */
+export async function judgeFolder(
+  source: string | Source,
+  options: ScanOptions,
+): Promise<{ readonly report: FolderReport; readonly usesKustomize: boolean }> {
   const { repository, path } =
     typeof source === 'string'
       ? await openFolder(source, options)
       : { repository: await openSource(source, options), path: '.' };
   const gate = new Gate(repository);
   await gate.readAll(path, manifestPaths(repository, path), options);
-  const { issues, retained } = gate.judge(path);
-  return {
+  const { issues, retained, contents } = gate.judge(path);
+  const report: FolderReport = {
     apiVersion: reportApiVersion,
     kind: 'FolderReport',
     spec: { ...(typeof source === 'string' ? { root: source } : {}), mode: 'scan-folder' },
@@ -50,4 +58,5 @@ export async function scanFolder(source: string | Source, options: ScanOptions =
       })),
     },
   };
+  return { report, usesKustomize: contents.kustomizations.length > 0 };
 }

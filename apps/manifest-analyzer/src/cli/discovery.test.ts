@@ -13,10 +13,14 @@ describe('the types of a cluster', () => {
     const surface = await discover({ kubeconfig: join(folder.root, 'kubeconfig') }, never);
 
     const lines = [...discoveryText(surface)];
-    expect(lines).toContain('v1  configmaps  ConfigMap  namespaced  followable');
-    expect(lines).toContain('apps/v1  deployments  Deployment  namespaced  followable');
-    expect(lines.find((line) => line.includes('  events  '))).toMatch(/ not followable — /);
-  });
+    const rowOf = (resource: string) => lines.find((line) => line.split(/ +/)[1] === resource);
+    expect(rowOf('configmaps')).toMatch(/^v1 +configmaps +ConfigMap +namespaced  followable$/);
+    expect(rowOf('deployments')).toMatch(/^apps\/v1 +deployments +Deployment +namespaced  followable$/);
+    expect(rowOf('namespaces')).toMatch(/ Namespace +cluster +followable$/);
+    expect(rowOf('events')).toMatch(/ not followable — /);
+    expect(new Set(lines.slice(0, -1).map((line) => /  (?:followable|not followable)/.exec(line)?.index)).size).toBe(1);
+    expect(lines.at(-1)).toMatch(/^\d+ of \d+ types can be mirrored$/);
+  }, 60_000);
 
   it('are asked of the context that is named', async () => {
     await using cluster = await startDevcluster();
@@ -24,7 +28,7 @@ describe('the types of a cluster', () => {
     const request = { kubeconfig: join(folder.root, 'kubeconfig'), context: 'elsewhere' };
 
     await expect(discover(request, never)).rejects.toThrow(/the context asked for names no entry of contexts/);
-  });
+  }, 60_000);
 
   it('cannot be told when nobody answers', async () => {
     const cluster = await startDevcluster();
@@ -34,5 +38,5 @@ describe('the types of a cluster', () => {
     await expect(discover({ kubeconfig: join(folder.root, 'kubeconfig') }, never)).rejects.toThrow(
       /^SourceClusterUnreachable: /,
     );
-  });
+  }, 60_000);
 });

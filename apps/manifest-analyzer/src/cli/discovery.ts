@@ -72,10 +72,17 @@ export function typesOf({ types }: Surface): readonly ServedType[] {
 }
 
 export function* discoveryText(surface: Surface): Generator<string> {
-  for (const { type, verdict, refusal } of typesOf(surface)) {
-    const version = type.group === '' ? type.version : `${type.group}/${type.version}`;
-    const scope = type.namespaced ? 'namespaced' : 'cluster';
-    const why = refusal === undefined ? verdict : `not followable — ${refusal.message}`;
-    yield `${version}  ${type.resource}  ${type.kind}  ${scope}  ${why}`;
-  }
+  const rows = typesOf(surface).map(({ type, verdict, refusal }) => ({
+    cells: [
+      type.group === '' ? type.version : `${type.group}/${type.version}`,
+      type.resource,
+      type.kind,
+      type.namespaced ? 'namespaced' : 'cluster',
+    ],
+    why: refusal === undefined ? verdict : `not followable — ${refusal.message}`,
+    canBeMirrored: refusal === undefined,
+  }));
+  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map(({ cells }) => cells[column]?.length ?? 0)));
+  for (const { cells, why } of rows) yield [...cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)), why].join('  ');
+  yield `${rows.filter(({ canBeMirrored }) => canBeMirrored).length} of ${rows.length} types can be mirrored`;
 }

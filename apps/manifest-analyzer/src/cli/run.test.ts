@@ -93,7 +93,7 @@ describe('what is printed', () => {
     const [text, json, yaml] = [await scan('text'), await scan('json'), await scan('yaml')];
 
     expect(text.stdout).toContain(
-      'refused   app  plain, namespace shop, 1 objects, 1 editable\n    foreign-file: notes.txt',
+      'refused   app  plain, namespace shop, 1 object, 1 editable\n    foreign-file: notes.txt',
     );
     expect(JSON.parse(json.stdout)).toMatchObject({ kind: 'RepoReport', status: { summary: { refused: 1 } } });
     expect(yaml.stdout).toMatch(/^apiVersion: manifestanalyzer\.configbutler\.ai\/v1alpha1\nkind: RepoReport\n/);

@@ -3,7 +3,7 @@ import { messageOf } from '@gitops-reverser/kernel-api';
 import { analyze, hasIssue } from '../analyze.js';
 import type { ScanProgress } from '../open-repository.js';
 import { reportApiVersion, toJSON, toYAML, type FolderReport, type RepoReport } from '../report.js';
-import { scanFolder } from '../scan-folder.js';
+import { judgeFolder } from '../scan-folder.js';
 import { scanRepo } from '../scan-repo.js';
 import { version } from '../version.js';
 import { readCommandLine, usage, type Command } from './command-line.js';
@@ -50,8 +50,8 @@ async function runMode(command: Command, { stdout, stderr }: Streams, signal: Ab
       return hasIssue(analysis) ? refused : 0;
     }
     case 'scan-folder': {
-      const report = await scanFolder(directory, options);
-      if (format === 'text') await writeLines(stdout, folderText(report));
+      const { report, usesKustomize } = await judgeFolder(directory, options);
+      if (format === 'text') await writeLines(stdout, folderText(report, usesKustomize));
       else await writeAll(stdout, [encode(report, format)]);
       return report.status.accepted ? 0 : refused;
     }

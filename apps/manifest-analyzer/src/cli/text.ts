@@ -8,44 +8,78 @@ export function printable(text: string): string {
   });
 }
 
-export function* folderText({ spec, status }: FolderReport): Generator<string> {
-  yield `${spec.root ?? '.'}: ${status.accepted ? 'accepted' : 'refused'}`;
-  for (const { kind, message, solvable, actor } of status.issues)
-    yield `  ${kind}: ${message} [${remedy(solvable, actor)}]`;
-  for (const { path, unsupported } of status.retained) if (unsupported !== true) yield `  read only: ${path}`;
+/** What the structure of a folder does not tell: whether the operator of today has a layout for it. */
+const kustomizeNote = (folders: string): string =>
+  `note: ${folders} built with Kustomize. Its structure is understood, which is what this verdict is about; the operator of this version writes to plain folders only.`;
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+
+/** @param usesKustomize the folder holds a kustomization that counts */
+export function* folderText({ spec, status }: FolderReport, usesKustomize: boolean): Generator<string> {
+  const { accepted, issues, retained } = status;
+  const root = spec.root ?? '.';
+  yield accepted ? `${root}: accepted` : `${root}: refused, for ${count(issues.length, 'reason')}`;
+  for (const { kind, message, solvable } of issues) yield `  ${reasonText(kind, message, solvable)}`;
+  for (const { path, unsupported } of retained) if (unsupported !== true) yield `  read only: ${path}`;
+  if (!accepted) yield nextStep(issues);
+  else if (usesKustomize) yield kustomizeNote('this folder is');
 }
 
-function remedy(solvable: boolean, actor?: string): string {
-  if (!solvable) return 'cannot be cleared with this version';
-  return actor === undefined ? 'can be cleared' : `can be cleared by the ${actor}`;
+/** The message says what to do; whether anything can be done goes without saying, unless it cannot. */
+function reasonText(code: string, message: string, solvable: boolean): string {
+  return `${code}: ${message}${solvable ? '' : ' [cannot be cleared with this version]'}`;
+}
+
+function nextStep(issues: readonly { readonly solvable: boolean }[]): string {
+  const stuck = issues.filter(({ solvable }) => !solvable).length;
+  if (stuck === 0)
+    return 'Nothing is written to it until all of this is put right in the repository. Then scan it again.';
+  const what = stuck === issues.length ? 'It' : 'Some of it';
+  return `${what} cannot be cleared with this version: point a target at another folder.`;
 }
 
 export function* repoText({ spec, status }: RepoReport): Generator<string> {
   const { candidates, summary } = status;
-  yield `${spec.root ?? '.'}: ${candidates.length} folders, ${summary.accepted} accepted, ${summary.refused} refused`;
+  const root = spec.root ?? '.';
+  if (candidates.length === 0) {
+    yield `${root}: no folder here holds Kubernetes manifests`;
+    return;
+  }
+  yield `${root}: ${count(candidates.length, 'folder')}, ${summary.accepted} accepted, ${summary.refused} refused`;
   for (const candidate of candidates) yield* candidateText(candidate);
   for (const { ancestor, descendant } of summary.overlapConflicts ?? [])
     yield `overlap: ${descendant} is inside ${ancestor}; point a target at one of them`;
   if (summary.unsupportedConstructs !== undefined)
-    yield `unsupported in this repository: ${summary.unsupportedConstructs.join(', ')}`;
+    yield `not understood in this repository: ${summary.unsupportedConstructs.join(', ')}`;
+  const built = candidates.filter(({ acceptedByOperator, layout }) => acceptedByOperator && layout !== 'plain').length;
+  if (built > 0) yield kustomizeNote(`${count(built, 'accepted folder')} ${built === 1 ? 'is' : 'are'}`);
 }
 
 function* candidateText(candidate: Candidate): Generator<string> {
   const { path, layout, acceptedByOperator, inferredNamespace, resources, readScope, readBy } = candidate;
   const { rendered, editable, nonKrm, encrypted } = resources;
   const counts = [
-    `${rendered} objects`,
+    count(rendered, 'object'),
     `${editable} editable`,
     ...(encrypted === undefined ? [] : [`${encrypted} encrypted`]),
     ...(nonKrm === 0 ? [] : [`${nonKrm} not Kubernetes`]),
   ];
   const namespace = inferredNamespace === undefined ? '' : `, namespace ${inferredNamespace}`;
   yield `${acceptedByOperator ? 'accepted' : 'refused '}  ${path}  ${layout}${namespace}, ${counts.join(', ')}`;
-  for (const { code, detail, solvable, actor } of candidate.refusalReasons ?? [])
-    yield `    ${code}: ${detail} [${remedy(solvable, actor)}]`;
+  const reasons = candidate.refusalReasons ?? [];
+  for (const { code, detail, solvable } of reasons.slice(0, mostReasons))
+    yield `    ${reasonText(code, detail, solvable)}`;
+  if (reasons.length > mostReasons)
+    yield `    and ${reasons.length - mostReasons} more; --mode scan-folder names them all`;
   if (readScope !== undefined) yield `    reads ${readScope.join(', ')}`;
   if (readBy !== undefined) yield `    read by ${readBy.join(', ')}`;
 }
+
+/** Of one folder among many. */
+const mostReasons = 10;
+
+/** What the class of a document says already. */
+const saidByClass = new Set(['not-krm', 'empty-document']);
 
 export function* analysisText({ root, documents, diagnostics, summary }: Analysis): Generator<string> {
   for (const { path, documentIndex, class: kind, identity } of documents) {
@@ -56,7 +90,11 @@ export function* analysisText({ root, documents, diagnostics, summary }: Analysi
     yield `${kind.padEnd(12)}  ${path}${documentIndex === 0 ? '' : `#${documentIndex}`}${name}`;
   }
   for (const { level, path, documentIndex, reason, message } of diagnostics)
-    yield `${level.padEnd(7)}  ${path}${documentIndex === 0 ? '' : `#${documentIndex}`}  ${reason}: ${message}`;
+    if (!saidByClass.has(reason))
+      yield `${level.padEnd(7)}  ${path}${documentIndex === 0 ? '' : `#${documentIndex}`}  ${reason}: ${message}`;
   const counts = Object.entries(summary.documents).map(([kind, number]) => `${number} ${kind}`);
-  yield `${root ?? '.'}: ${summary.files} files; ${counts.join(', ')}`;
+  const { error = 0, warning = 0 } = summary.diagnostics;
+  const found =
+    error + warning === 0 ? 'nothing to put right' : `${count(error, 'error')}, ${count(warning, 'warning')}`;
+  yield `${root ?? '.'}: ${[count(summary.files, 'file'), ...counts].join(', ')}; ${found}`;
 }
