@@ -32,6 +32,7 @@ import { editOptions } from './documents.js';
 import { NamespaceRule } from './namespaces.js';
 import { OpenedFiles } from './opened-files.js';
 import { encrypted, missingSopsKey, nonEditable, notEdited, unsafe } from './refusals.js';
+import { twinsIn } from './twins.js';
 
 export interface PlainLayoutOptions {
   readonly settings: Pick<TargetSettings, 'placement' | 'serializeNamespace' | 'sourceNamespaces'>;
@@ -88,7 +89,8 @@ export function createPlainLayout({
       if (kustomization !== undefined) return { kind: 'not-mine', why: `${kustomization} is built with Kustomize` };
       const refusal = namespaces.refusal();
       const { issues } = judgePlainFolder(folder, contents, cache);
-      const refusals = refusal === undefined ? issues : [...issues, refusal];
+      const twins = twinsIn(contents, namespaces.bare);
+      const refusals = [...issues, ...twins, ...(refusal === undefined ? [] : [refusal])];
       return refusals.length > 0 ? { kind: 'refused', refusals, shape: PLAIN } : { kind: 'mine', shape: PLAIN };
     },
 
@@ -194,8 +196,8 @@ class Plan {
   private edit(change: Upsert, { path, index, nature, construct }: FolderDocument): Answer {
     const { ref } = change;
     if (nature === 'non-editable') return refuse(nonEditable(ref, path, index, construct));
-    if (nature === 'encrypted') return refuse(encrypted(ref, path));
-    if (/\.sops\.ya?ml$/.test(path)) return refuse(missingSopsKey(ref, path));
+    if (nature === 'encrypted') return refuse(encrypted(ref, path, index));
+    if (/\.sops\.ya?ml$/.test(path)) return refuse(missingSopsKey(ref, path, index));
     const opened = this.open(path);
     if (opened === undefined) return ok([this.put(change, path)]);
     const { bytes, file } = opened;
@@ -213,12 +215,13 @@ class Plan {
     const { path, index, nature, construct, siblings } = found;
     if (nature === 'non-editable') return refuse(nonEditable(change.ref, path, index, construct));
     if (siblings === 1) return ok([this.put(change, path, leak(found))]);
-    return nature === 'encrypted' ? refuse(unsafe(change.ref, path)) : undefined;
+    return nature === 'encrypted' ? refuse(unsafe(change.ref, path, index)) : undefined;
   }
 
   private remove({ ref }: DesiredChange, { path, index, nature, construct, siblings }: FolderDocument): Answer {
     if (nature === 'non-editable') return refuse(nonEditable(ref, path, index, construct));
-    if (nature === 'encrypted' && siblings > 1 && this.removedFrom(path) < siblings) return refuse(unsafe(ref, path));
+    if (nature === 'encrypted' && siblings > 1 && this.removedFrom(path) < siblings)
+      return refuse(unsafe(ref, path, index));
     return ok([{ kind: 'drop-document', path, ref }]);
   }
 

@@ -230,6 +230,36 @@ describe('FC-PLC-5: the same resource twice in the folder', () => {
   });
 });
 
+describe('7.7, FC-PLC-5: where documents without a namespace stand for one', () => {
+  const head = 'apiVersion: v1\nkind: ConfigMap\n';
+  const bare = `${head}metadata: {name: app}\n`;
+  const named = (namespace: string): string => `${head}metadata: {name: app, namespace: ${namespace}}\n`;
+  const recognise = (files: Files) =>
+    createPlainLayout({
+      cache: new FolderCache(),
+      settings: {
+        placement: { byType: {}, useKustomize: false },
+        serializeNamespace: false,
+        sourceNamespaces: [{ name: 'demo', namedBy: ['GitTarget demo/live'] }],
+      },
+    }).recognise(memoryFolder(files));
+
+  it.each<[Files, string, string]>([
+    [{ 'a.yaml': bare, 'b/c.yaml': named('demo') }, 'b/c.yaml', 'ConfigMap demo/app is also in a.yaml'],
+    [{ 'a.yaml': named('demo'), 'b/c.yaml': bare }, 'b/c.yaml', 'ConfigMap demo/app is also in a.yaml'],
+    [{ 'a.yaml': `${bare}---\n${named('demo')}` }, 'a.yaml', 'is also in document 0 of the same file'],
+  ])('the same object with and without it refuses the folder: %j', (files, path, message) => {
+    expect(recognise(files)).toMatchObject({
+      kind: 'refused',
+      refusals: [{ code: 'duplicate-identity', path, message: expect.stringContaining(message) as string }],
+    });
+  });
+
+  it('another namespace is another object', () => {
+    expect(recognise({ 'a.yaml': bare, 'b.yaml': named('other') }).kind).toBe('mine');
+  });
+});
+
 it('1.2: another version of the same resource is a match, and its apiVersion a value like any other', async () => {
   const { name, namespace } = aDeployment('web').metadata;
   const before = {
