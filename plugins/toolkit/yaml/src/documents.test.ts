@@ -116,6 +116,8 @@ describe('documents that no edit may touch', () => {
     const document = only(text);
 
     expect(document).toMatchObject({ state: 'non-editable', construct, identity: { kind: 'K', name: 'n' } });
+    const identified = identifyDocuments(text);
+    expect(identified).toMatchObject({ ok: true, value: [{ state: 'non-editable', construct }] });
   });
 });
 

@@ -234,7 +234,7 @@ class IdentityReader {
       end = this.plainKeyEnd(at);
       if (end === -1) throw unusual;
       const plain = readPlainScalar(text.slice(at, end));
-      if (typeof plain === 'number' || plain === null) throw unusual;
+      if (typeof plain === 'number' || typeof plain === 'bigint' || plain === null) throw unusual;
       key = typeof plain === 'string' ? plain : String(plain);
     }
     if (end - at > longestKey) throw unusual;
@@ -358,7 +358,7 @@ class IdentityReader {
     if (this.kind === 'escaped') throw unusual;
     const raw = this.text.slice(this.scalarFrom, this.scalarTo);
     const key = this.kind === 'plain' ? readPlainScalar(raw) : raw;
-    if (typeof key === 'number' || key === null) throw unusual;
+    if (typeof key === 'number' || typeof key === 'bigint' || key === null) throw unusual;
     const isEnd = this.at >= this.to || this.text.charCodeAt(this.at) !== 0x3a;
     if (isEnd || this.at - from > longestKey || this.text.charCodeAt(this.at + 1) !== 0x20) throw unusual;
     this.at = this.skipSpaces(this.at + 1);
