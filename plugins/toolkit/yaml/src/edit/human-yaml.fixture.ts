@@ -129,10 +129,10 @@ export function randomObject(roll: Dice): JsonObject {
   };
 }
 
-/** One to three changes, anywhere. */
-export function mutated(roll: Dice, object: JsonObject): JsonObject {
+/** One to `most` changes, anywhere. */
+export function mutated(roll: Dice, object: JsonObject, most = 3): JsonObject {
   let result = structuredClone(object) as JsonObject;
-  const times = 1 + Math.floor(roll() * 3);
+  const times = 1 + Math.floor(roll() * most);
   for (let at = 0; at < times; at += 1) result = mutate(roll, result, true) as JsonObject;
   return result;
 }
@@ -163,14 +163,26 @@ function mutateList(roll: Dice, list: readonly JsonValue[]): JsonValue {
   return copy;
 }
 
-/** A document as people write them: every block and flow form, comments, blank lines, odd indentation. */
+/** A document as people write them: every block and flow form, JSON text, comments, blank lines, odd indentation. */
 export function humanYaml(roll: Dice, object: JsonObject): string {
+  if (roll() < 0.06) return jsonText(roll, object);
   const writer = new Human(roll);
   writer.blankOrComment(0);
   writer.map(object, 0);
   writer.blankOrComment(0);
   return writer.lines.join('');
 }
+
+/** Dense, or spread over lines. */
+function jsonText(roll: Dice, object: JsonObject): string {
+  const isDense = roll() < 0.3;
+  const lines = isDense ? undefined : { column: 0, step: pick(roll, [2, 2, 4]) };
+  const encoded = encodeInFlow(object, { json: true, isDense, mapPadding: '', listPadding: '', lines });
+  if (!encoded.ok) throw new Error(encoded.error.message);
+  return `${encoded.value}\n`;
+}
+
+const isWords = /^[a-z]+(?: [a-z]+)+$/;
 
 class Human {
   readonly lines: string[] = [];
@@ -195,16 +207,22 @@ class Human {
     const keys = Object.keys(map).sort(() => this.roll() - 0.5);
     for (const key of keys) {
       if (!isFirst) this.blankOrComment(column);
-      this.lines.push(`${isFirst ? '' : ' '.repeat(column)}${this.quoted(key, false)}:`);
+      const text = this.quoted(key, false);
+      const isExplicit = this.roll() < 0.02;
+      this.lines.push(`${isFirst ? '' : ' '.repeat(column)}${isExplicit ? '? ' : ''}${text}`);
+      if (isExplicit) {
+        this.endLine();
+        this.lines.push(`${' '.repeat(column)}:`);
+      } else this.lines.push(this.roll() < 0.03 ? ' :' : ':');
       isFirst = false;
-      this.value(map[key] as JsonValue, column, false);
+      this.value(map[key] as JsonValue, column, isExplicit);
     }
   }
 
   private value(value: JsonValue, column: number, isItem: boolean): void {
     const roll = this.roll();
     if (Array.isArray(value)) {
-      if (value.length === 0 || roll < 0.2) return this.flow(value);
+      if (value.length === 0 || roll < 0.2) return this.flow(value, column);
       if (isItem && roll < 0.6) {
         this.lines.push(' ');
         return this.list(value, column + 2, true);
@@ -213,7 +231,7 @@ class Human {
       return this.list(value, column + (isItem ? 2 : pick(this.roll, [0, 2, 4])), false);
     }
     if (typeof value === 'object' && value !== null) {
-      if (Object.keys(value).length === 0 || roll < 0.2) return this.flow(value);
+      if (Object.keys(value).length === 0 || roll < 0.2) return this.flow(value, column);
       if (isItem && roll < 0.9) {
         const width = pick(this.roll, [1, 1, 1, 3]);
         this.lines.push(' '.repeat(width));
@@ -224,10 +242,11 @@ class Human {
     }
     if (typeof value === 'string' && isLiteralSafe(value) && (value.includes('\n') || (roll < 0.1 && value !== '')))
       return this.literal(value, column);
+    if (typeof value === 'string' && isWords.test(value) && roll < 0.4) return this.overLines(value, column);
     const text = typeof value === 'string' ? this.quoted(value, false) : String(value);
     if (roll > 0.95 && !isItem) this.lines.push(`\n${' '.repeat(column + 3)}${text}`);
     else this.lines.push(`${' '.repeat(pick(this.roll, [1, 1, 1, 4]))}${text}`);
-    this.endLine();
+    this.endLine(true);
   }
 
   private list(list: readonly JsonValue[], column: number, isPlaced: boolean): void {
@@ -248,8 +267,52 @@ class Human {
     this.lines.push(lines.map((line) => (line === '' ? '\n' : `${' '.repeat(column + width)}${line}\n`)).join(''));
   }
 
-  private flow(value: JsonValue): void {
+  /** Folded, plain or in quotes. */
+  private overLines(text: string, column: number): void {
+    const indent = ' '.repeat(column + pick(this.roll, [1, 2, 4]));
+    const lines = text.split(' ').join(`\n${indent}`);
     const roll = this.roll();
+    if (roll < 0.4) {
+      this.lines.push(` >-`);
+      this.endLine();
+      this.lines.push(`${indent}${lines}\n`);
+      return;
+    }
+    this.lines.push(roll < 0.6 ? ` "${lines}"` : roll < 0.8 ? ` '${lines}'` : ` ${lines}`);
+    this.endLine();
+  }
+
+  /** Brackets over several lines, with the comments they may hold. */
+  private spread(value: JsonValue, column: number): void {
+    const isList = Array.isArray(value);
+    const entries = isList
+      ? (value as readonly JsonValue[]).map((item) => this.inBrackets(item))
+      : Object.entries(value as JsonObject).map(([key, item]) => `${this.inBrackets(key)}: ${this.inBrackets(item)}`);
+    const indent = column + pick(this.roll, [2, 2, 4]);
+    this.lines.push(isList ? ' [' : ' {');
+    this.endLine();
+    entries.forEach((entry, at) => {
+      this.blankOrComment(indent);
+      const isLast = at === entries.length - 1;
+      this.lines.push(`${' '.repeat(indent)}${entry}${!isLast || this.roll() < 0.4 ? ',' : ''}`);
+      if (isLast || this.roll() < 0.8) this.endLine();
+      else this.lines.push(' \n');
+    });
+    this.blankOrComment(indent);
+    this.lines.push(`${' '.repeat(column + 1)}${isList ? ']' : '}'}`);
+    this.endLine();
+  }
+
+  private inBrackets(value: JsonValue): string {
+    const encoded = encodeInFlow(value, { json: this.roll() < 0.2, mapPadding: '', listPadding: '' });
+    if (!encoded.ok) throw new Error(encoded.error.message);
+    return encoded.value;
+  }
+
+  private flow(value: JsonValue, column: number): void {
+    const roll = this.roll();
+    const isEmpty = Object.keys(value as object).length === 0;
+    if (!isEmpty && this.roll() < 0.3) return this.spread(value, column);
     const encoded = encodeInFlow(value, { json: roll < 0.3, mapPadding: roll < 0.6 ? ' ' : '', listPadding: '' });
     if (!encoded.ok) throw new Error(encoded.error.message);
     this.lines.push(` ${encoded.value}`);
@@ -265,7 +328,9 @@ class Human {
     return text.includes('\n') || text.length > 100 ? JSON.stringify(text) : found;
   }
 
-  private endLine(): void {
-    this.lines.push(this.roll() < this.chattiness ? ` # t${(this.count += 1)}\n` : '\n');
+  private endLine(isBehindText = false): void {
+    // No tab where a block may begin: libyaml takes it for indentation.
+    const gap = pick(this.roll, [' ', ' ', '   ', isBehindText ? '\t' : ' ']);
+    this.lines.push(this.roll() < this.chattiness ? `${gap}# t${(this.count += 1)}\n` : '\n');
   }
 }

@@ -7,7 +7,7 @@ export interface Splice {
 
 /**
  * The text of `[from, to)` with its splices applied. At one offset insertions come first, in the order they were made, then what
- * replaces.
+ * replaces. What two of them only take away is taken once.
  */
 export function applySplices(text: string, splices: readonly Splice[], from = 0, to = text.length): string {
   const inOrder = splices
@@ -17,10 +17,13 @@ export function applySplices(text: string, splices: readonly Splice[], from = 0,
     );
   let out = '';
   let at = from;
+  let isTaken = false;
   for (const { splice } of inOrder) {
-    if (splice.start < at || splice.end > to) throw new OverlappingSplices();
-    out += text.slice(at, splice.start) + splice.text;
-    at = splice.end;
+    const isInTaken = isTaken && splice.text === '' && splice.start < at;
+    if ((splice.start < at && !isInTaken) || splice.end > to) throw new OverlappingSplices();
+    if (!isInTaken) out += text.slice(at, splice.start) + splice.text;
+    isTaken = splice.text === '';
+    at = Math.max(at, splice.end);
   }
   return out + text.slice(at, to);
 }
