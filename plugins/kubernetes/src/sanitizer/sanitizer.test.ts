@@ -1,4 +1,4 @@
-import { echoOf, type JsonObject, type KubeObject } from '@gitops-reverser/kernel-api';
+import { echoOf, withEcho, type JsonObject, type KubeObject } from '@gitops-reverser/kernel-api';
 import { kept, sanitize, shown } from './sanitizing.fixture.js';
 
 function deepFreeze<T>(value: T): T {
