@@ -1,6 +1,6 @@
 import { parseArguments } from './arguments.js';
 
-const usual = { isReal: false, objects: 10_000, namespaces: 50, documents: 1_000 };
+const usual = { isReal: false, objects: 10_000, namespaces: 50, documents: 1_000, files: 10_000, entries: 50_000 };
 
 it.each([
   { why: 'nothing named is the main job', args: [], expected: { ...usual, workloads: new Set(['W1', 'W2']) } },
@@ -10,7 +10,7 @@ it.each([
     why: 'all options',
     args: [
       ...['W1', 'W2', '--json', 'f', '--real', '--samples=3', '--objects=20', '--namespaces=2', '--profile=p'],
-      '--documents=9',
+      ...['--documents=9', '--files=10', '--entries=11'],
     ],
     expected: {
       workloads: new Set(['W1', 'W2']),
@@ -20,6 +20,8 @@ it.each([
       objects: 20,
       namespaces: 2,
       documents: 9,
+      files: 10,
+      entries: 11,
       profile: 'p',
     },
   },

@@ -15,6 +15,10 @@ export interface BenchArguments {
   readonly namespaces: number;
   /** Documents of the long file. */
   readonly documents: number;
+  /** Files of the folder whose model is made. */
+  readonly files: number;
+  /** Files of the repository that is scanned. */
+  readonly entries: number;
   /** Folder for CPU profiles of the operator, or of the programs of `edit`. */
   readonly profile?: string;
 }
@@ -28,20 +32,22 @@ export const usage = `Usage: npm run bench -- W1 W2 edit [options]
 
   W1    snapshot of 10k ConfigMaps of 400 B in 50 namespaces into an empty repository
   W2    one edit at 10k files, window 0, until the ref is visible; beside the git CLI in the same run
-  edit  files as people write them, without a cluster: one field of one document among a thousand; beside the
-        yaml library in the same run
+  edit  files as people write them, without a cluster: one field of one document among a thousand, the model of a
+        folder of 10k files, the analyzer over 50k files; beside the yaml library in the same run
 
   --json FILE      write the figures there
   --real           against etcd and kube-apiserver (built once, or KUBEBUILDER_ASSETS)
   --samples N      edits: of W2, 5.7 s each (default 40); of edit (default 200)
   --objects N      ConfigMaps (default 10000)
   --namespaces N   namespaces they are spread over (default 50)
-  --documents N    documents of the long file (default 1000)
+  --documents N    edit: documents of the long file (default 1000)
+  --files N        edit: files of the folder (default 10000)
+  --entries N      edit: files of the repository (default 50000)
   --profile DIR    CPU profiles of the operator, or of the programs of edit
   --help           this text
 `;
 
-const counted = ['objects', 'namespaces', 'documents'] as const;
+const counted = ['objects', 'namespaces', 'documents', 'files', 'entries'] as const;
 
 /** What the command line asks for; without a workload, those of the main job. */
 export function parseArguments(args: readonly string[]): ParsedArguments {
@@ -57,6 +63,8 @@ export function parseArguments(args: readonly string[]): ParsedArguments {
         objects: { type: 'string', default: '10000' },
         namespaces: { type: 'string', default: '50' },
         documents: { type: 'string', default: '1000' },
+        files: { type: 'string', default: '10000' },
+        entries: { type: 'string', default: '50000' },
         profile: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -72,7 +80,7 @@ export function parseArguments(args: readonly string[]): ParsedArguments {
       kind: 'refused',
       problem: `there is no workload ${unknown.join(', ')}; there are ${workloads.join(', ')}`,
     };
-  const counts = { objects: 0, namespaces: 0, documents: 0 };
+  const counts = { objects: 0, namespaces: 0, documents: 0, files: 0, entries: 0 };
   for (const name of [...counted, 'samples'] as const) {
     const text = values[name];
     if (text !== undefined && !/^[1-9]\d{0,5}$/.test(text))

@@ -23,3 +23,20 @@ it('measures both workloads at a small size, verifies the content, and writes th
     W2: { p50Ms: expect.any(Number), p99Ms: expect.any(Number), gitCliP50Ms: expect.any(Number) },
   });
 });
+
+it('measures files at a small size, verifies the content, and writes the figures', async () => {
+  await using dir = await tempDir('bench-story');
+  const json = join(dir.path, 'figures.json');
+  const flags = ['--import', 'tsx', '--conditions=@gitops-reverser/source', join(root, 'tools/bench/src/main.ts')];
+  const size = ['--documents=40', '--samples=4', '--files=100', '--entries=500'];
+
+  const { exit, stdout, stderr } = await runCommand(process.execPath, [...flags, 'edit', ...size, '--json', json]);
+
+  expect({ code: exit.code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
+  expect(stdout.toString().match(/content verified/g)).toHaveLength(3);
+  expect(Object.keys((JSON.parse(await readFile(json, 'utf8')) as { edit: object }).edit)).toEqual([
+    'file',
+    'model',
+    'analyzer',
+  ]);
+});

@@ -7,12 +7,9 @@ import { build } from 'esbuild';
 
 import type { Measured } from './programs/child.js';
 
-export type ProgramName = 'edit-file' | 'edit-file-rival';
-
-const programs = {
-  'edit-file': 'edit-file.ts',
-  'edit-file-rival': 'edit-file-rival.ts',
-} as const satisfies Record<ProgramName, string>;
+const programs = ['edit-file', 'edit-file-rival', 'folder-model', 'scan', 'read-all-rival'] as const;
+const workspace = join(import.meta.dirname, '..', '..', '..', '..');
+type ProgramName = (typeof programs)[number];
 
 /** Programs that measure, each run as a process of its own: nobody's garbage and nobody's warm code is in another one's figure. */
 export class BundledPrograms {
@@ -38,7 +35,7 @@ export class BundledPrograms {
 
   async #run<Answer>(name: ProgramName, ask: unknown): Promise<Measured<Answer>> {
     const flags = this.#profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${this.#profile}`];
-    const args = [...flags, '--enable-source-maps', join(this.#dir, `${name}.js`), JSON.stringify(ask)];
+    const args = [...flags, join(this.#dir, `${name}.js`), JSON.stringify(ask)];
     const { exit, stdout, stderr } = await runCommand(process.execPath, args);
     if (exit.code !== 0) throw new Error(`${name} ended with ${exit.code ?? exit.signal}:\n${stderr}`);
     return JSON.parse(stdout.toString()) as Measured<Answer>;
@@ -51,12 +48,12 @@ export async function bundlePrograms(dir: string, profile: string | undefined): 
   const ofYamlToolkit = createRequire(fileURLToPath(import.meta.resolve('@gitops-reverser/toolkit-yaml')));
   await build({
     entryPoints: {
-      ...Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, join(here, file)])),
-      'plugin-plain': '@gitops-reverser/plugin-plain',
+      ...Object.fromEntries(programs.map((name) => [name, join(here, `${name}.ts`)])),
+      'plugin-plain': join(workspace, 'plugins/plain/src/index.ts'),
+      'manifest-analyzer': join(workspace, 'apps/manifest-analyzer/src/index.ts'),
       yaml: ofYamlToolkit.resolve('yaml'),
     },
     outdir: dir,
-    absWorkingDir: import.meta.dirname,
     bundle: true,
     splitting: true,
     platform: 'node',

@@ -5,10 +5,14 @@ import { tempDir } from '@gitops-reverser/e2e-harness';
 import type { BenchArguments } from '../arguments.js';
 import { bundlePrograms } from './bundled-programs.js';
 import { measureFileEdit, type FileEditResult } from './measure-file-edit.js';
-import { renderFileEdit } from './report.js';
+import { measureFolderModel, type FolderModelResult } from './measure-folder-model.js';
+import { measureScans, type ScansResult } from './measure-scans.js';
+import { renderFileEdit, renderFolderModel, renderScans } from './report.js';
 
 export interface EditResult {
   readonly file: FileEditResult;
+  readonly model: FolderModelResult;
+  readonly scans: ScansResult;
 }
 
 /** Files as people write them: how long reading, judging and editing them takes. Every part verifies its content. */
@@ -23,5 +27,11 @@ export async function measureEdit(
   const programs = await bundlePrograms(join(temp.path, 'programs'), profile);
   const file = await measureFileEdit(programs, options.documents, options.samples ?? 200);
   say(renderFileEdit(file));
-  return { file };
+  report(`writing and committing ${options.files} files`);
+  const model = await measureFolderModel(programs, temp.path, options.files);
+  say(renderFolderModel(model));
+  report(`writing ${options.entries} files`);
+  const scans = await measureScans(programs, temp.path, options.entries);
+  say(renderScans(scans));
+  return { file, model, scans };
 }
