@@ -32,7 +32,7 @@ export function readPlainScalar(text: string): Scalar {
   if (!mayStartNumber(text.charCodeAt(0))) return text;
   if (infinity.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
   if (notANumber.test(text)) return NaN;
-  const digits = text.includes('_') ? text.replaceAll('_', '') : text;
+  const digits = withoutSeparators(text);
   const unsigned = digits.startsWith('-') || digits.startsWith('+') ? digits.slice(1) : digits;
   if (integer.test(unsigned)) {
     const value = toInteger(unsigned, digits.startsWith('-'));
@@ -45,6 +45,13 @@ export function readPlainScalar(text: string): Scalar {
   const number = Number(digits);
   return Number.isFinite(number) ? number : text;
 }
+
+/** Go drops them wherever they stand, but behind a leading dot it wants them between two digits. */
+function withoutSeparators(text: string): string {
+  if (!text.includes('_') || (text.startsWith('.') && looseSeparator.test(text))) return text;
+  return text.replaceAll('_', '');
+}
+const looseSeparator = /(?<![0-9])_|_(?![0-9])/;
 
 function mayStartNumber(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e;
