@@ -6,12 +6,27 @@ export class MalformedData extends Error {
   }
 }
 
+/** Git itself makes no delta of an object above this, so nothing larger ever has to be in memory whole. */
+export const MAX_INFLATED_BYTES = 512 * 1024 * 1024;
+
+/** Thrown before an object is inflated that takes more memory than it is worth. */
+export class TooLarge extends MalformedData {
+  readonly size: number;
+
+  constructor(size: number) {
+    super(`an object has ${size} bytes, which is more than is ever read whole`);
+    this.name = 'TooLarge';
+    this.size = size;
+  }
+}
+
 /** @throws MalformedData when the delta does not fit `base` or is damaged */
 export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   const from = readSize(delta, 0);
   const to = readSize(delta, from.next);
   if (from.value !== base.length)
     throw new MalformedData(`a delta is for ${from.value} bytes, its base has ${base.length}`);
+  if (to.value > MAX_INFLATED_BYTES) throw new TooLarge(to.value);
   const result = Buffer.allocUnsafe(to.value);
   let at = to.next;
   let filled = 0;

@@ -1,5 +1,5 @@
 import { gitError } from '../errors.js';
-import { MalformedData } from './delta.js';
+import { MalformedData, TooLarge } from './delta.js';
 import { EMPTY_TREE_OID, hashObject, type ObjectType, type Oid } from './oid.js';
 import { encodeEntry, inflateEntry, parseEntryHeader } from './pack-entry.js';
 import { ObjectCache, type GitObject, type PackFile } from './pack-file.js';
@@ -23,12 +23,12 @@ export class ObjectStore {
     return this.#packs;
   }
 
-  find(oid: Oid): GitObject | undefined {
+  find(oid: Oid, maxBytes?: number): GitObject | undefined {
     const made = this.#made.get(oid);
     if (made !== undefined)
       return decodeMade(Buffer.from(made.entry.buffer, made.entry.byteOffset, made.entry.byteLength));
     for (const pack of this.#packs) {
-      const object = pack.read(oid, this.#cache, (base) => this.find(base));
+      const object = pack.read(oid, this.#cache, (base) => this.find(base), maxBytes);
       if (object !== undefined) return object;
     }
     return oid === EMPTY_TREE_OID ? { type: 'tree', data: Buffer.alloc(0) } : undefined;
@@ -38,13 +38,16 @@ export class ObjectStore {
     return this.#made.has(oid) || this.#packs.some((pack) => pack.index.offsetOf(oid) !== undefined);
   }
 
-  /** @throws ReverserError ObjectMissing when it is not held, damaged or of another type */
-  read(oid: Oid, type: ObjectType): Buffer {
+  /**
+   * @throws ReverserError ObjectMissing when it is not held, damaged or of another type
+   * @throws TooLarge when it has more than `maxBytes`, as far as that is known before reading
+   */
+  read(oid: Oid, type: ObjectType, maxBytes?: number): Buffer {
     let found: GitObject | undefined;
     try {
-      found = this.find(oid);
+      found = this.find(oid, maxBytes);
     } catch (error) {
-      if (!(error instanceof MalformedData)) throw error;
+      if (!(error instanceof MalformedData) || error instanceof TooLarge) throw error;
       this.#onMissing();
       throw gitError(
         'ObjectMissing',

@@ -116,9 +116,15 @@ export class FileBytes implements PackBytes {
 
 const WINDOW_BYTES = 1024 * 1024;
 
+/** The bytes from `offset` on, piece by piece. */
+export function* windows(bytes: PackBytes, offset: number, length: number): Generator<Buffer> {
+  const end = offset + length;
+  for (let at = offset; at < end; at += WINDOW_BYTES) yield bytes.slice(at, Math.min(WINDOW_BYTES, end - at));
+}
+
 /** SHA-1 of the first `length` bytes. */
 export function checksum(bytes: PackBytes, length: number): Buffer {
   const hash = createHash('sha1');
-  for (let at = 0; at < length; at += WINDOW_BYTES) hash.update(bytes.slice(at, Math.min(WINDOW_BYTES, length - at)));
+  for (const piece of windows(bytes, 0, length)) hash.update(piece);
   return hash.digest();
 }

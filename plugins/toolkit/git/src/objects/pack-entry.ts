@@ -1,6 +1,9 @@
-import { deflateSync, inflateSync, type ZlibOptions } from 'node:zlib';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { createInflate, deflateSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { MalformedData } from './delta.js';
-import type { ObjectType } from './oid.js';
+import type { ObjectType, Oid } from './oid.js';
+import { windows, type PackBytes } from './pack-bytes.js';
 
 const TYPE_BY_CODE: Readonly<Record<number, ObjectType>> = { 1: 'commit', 2: 'tree', 3: 'blob', 4: 'tag' };
 const CODE_BY_TYPE: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3, tag: 4 };
@@ -120,6 +123,39 @@ export function inflateEntry(bytes: Buffer, size: number): { readonly data: Buff
       `a pack entry cannot be inflated: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
+}
+
+/**
+ * The id of an undeltified object that stands at `offset`, and the bytes of its compressed data, without ever holding it whole.
+ *
+ * @throws MalformedData when it does not inflate to exactly `size` bytes
+ */
+export async function hashEntry(
+  bytes: PackBytes,
+  offset: number,
+  type: ObjectType,
+  size: number,
+): Promise<{ readonly oid: Oid; readonly usedBytes: number }> {
+  const hash = createHash('sha1').update(`${type} ${size}\0`);
+  const compressed = Readable.from(windows(bytes, offset, bytes.length - offset));
+  const inflate = createInflate({ chunkSize: 256 * 1024 });
+  compressed.pipe(inflate);
+  let length = 0;
+  try {
+    for await (const chunk of inflate as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > size) break;
+      hash.update(chunk);
+    }
+  } catch (error) {
+    throw new MalformedData(
+      `a pack entry cannot be inflated: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  } finally {
+    compressed.destroy();
+  }
+  if (length !== size) throw new MalformedData(`a pack entry gave ${length} bytes of ${size}`);
+  return { oid: hash.digest('hex'), usedBytes: inflate.bytesWritten };
 }
 
 /** `info: true`, which the type declarations of Node do not know. */

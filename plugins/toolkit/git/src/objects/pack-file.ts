@@ -1,4 +1,4 @@
-import { applyDelta, MalformedData } from './delta.js';
+import { applyDelta, MalformedData, MAX_INFLATED_BYTES, TooLarge } from './delta.js';
 import type { Oid, ObjectType } from './oid.js';
 import type { PackBytes } from './pack-bytes.js';
 import {
@@ -83,11 +83,12 @@ export class PackFile {
     this.key = `${packCount}:`;
   }
 
-  read(oid: Oid, cache: ObjectCache, elsewhere: ReadElsewhere): GitObject | undefined {
+  /** @throws TooLarge when its entry states more than `maxBytes` */
+  read(oid: Oid, cache: ObjectCache, elsewhere: ReadElsewhere, maxBytes?: number): GitObject | undefined {
     const offset = this.index.offsetOf(oid);
-    return offset === undefined
-      ? undefined
-      : readAt(this.bytes, offset, this.key, cache, (base) => this.read(base, cache, elsewhere) ?? elsewhere(base));
+    if (offset === undefined) return undefined;
+    const baseOf: ReadElsewhere = (base) => this.read(base, cache, elsewhere) ?? elsewhere(base);
+    return readAt(this.bytes, offset, this.key, cache, baseOf, maxBytes);
   }
 
   /** The same pack, read from somewhere else. */
@@ -100,8 +101,10 @@ export class PackFile {
   }
 }
 
-export function readEntry(bytes: PackBytes, offset: number): RawEntry {
+/** @throws TooLarge when the entry states more than `maxBytes` */
+export function readEntry(bytes: PackBytes, offset: number, maxBytes = MAX_INFLATED_BYTES): RawEntry {
   const header = parseEntryHeader(bytes.slice(offset, MAX_ENTRY_HEADER_BYTES));
+  if (header.size > maxBytes) throw new TooLarge(header.size);
   const { data, usedBytes } = inflateEntry(
     bytes.slice(offset + header.headerBytes, compressedBound(header.size)),
     header.size,
@@ -120,6 +123,7 @@ export function readAt(
   key: string,
   cache: ObjectCache,
   baseOf: ReadElsewhere,
+  maxBytes?: number,
 ): GitObject {
   const deltas: { readonly at: number; readonly delta: Buffer }[] = [];
   let at = offset;
@@ -127,7 +131,7 @@ export function readAt(
   while (object === undefined) {
     object = cache.get(`${key}${at}`);
     if (object !== undefined) break;
-    const { header, data } = readEntry(bytes, at);
+    const { header, data } = readEntry(bytes, at, maxBytes);
     if (header.kind === 'whole') {
       object = { type: header.type, data };
       cache.set(`${key}${at}`, object);

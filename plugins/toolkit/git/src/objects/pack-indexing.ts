@@ -2,8 +2,17 @@ import { crc32 } from 'node:zlib';
 import { Breather } from './breather.js';
 import { MalformedData } from './delta.js';
 import { hashObject, type Oid } from './oid.js';
-import { checksum, type PackBytes } from './pack-bytes.js';
-import { encodeEntry, packHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES, parsePackHeader } from './pack-entry.js';
+import { checksum, windows, type PackBytes } from './pack-bytes.js';
+import {
+  encodeEntry,
+  hashEntry,
+  MAX_ENTRY_HEADER_BYTES,
+  PACK_HEADER_BYTES,
+  PACK_TRAILER_BYTES,
+  packHeader,
+  parseEntryHeader,
+  parsePackHeader,
+} from './pack-entry.js';
 import { ObjectCache, PackFile, readAt, readEntry, type ReadElsewhere } from './pack-file.js';
 import { PackIndex, type IndexedEntry } from './pack-index.js';
 
@@ -15,6 +24,8 @@ interface Delta {
 }
 
 const INDEXING_CACHE_BYTES = 32 * 1024 * 1024;
+/** Objects above this are named without being held: a repository may carry what is no manifest. */
+const STREAMED_BYTES = 8 * 1024 * 1024;
 
 /**
  * Checks a received pack whole, names every object in it, and completes a thin one with the bases it left out.
@@ -37,6 +48,17 @@ export async function indexPack(bytes: PackBytes, elsewhere: ReadElsewhere): Pro
   let offset = PACK_HEADER_BYTES;
   for (let nth = 0; nth < count; nth += 1) {
     if (offset >= bodyEnd) throw new MalformedData(`a pack ends after ${nth} of ${count} objects`);
+    const stated = parseEntryHeader(bytes.slice(offset, MAX_ENTRY_HEADER_BYTES));
+    if (stated.kind === 'whole' && stated.size > STREAMED_BYTES) {
+      const { oid, usedBytes } = await hashEntry(bytes, offset + stated.headerBytes, stated.type, stated.size);
+      const entryBytes = stated.headerBytes + usedBytes;
+      let crc = 0;
+      for (const piece of windows(bytes, offset, entryBytes)) crc = crc32(piece, crc);
+      offsetByOid.set(oid, offset);
+      entries.push({ oid, offset, crc });
+      offset += entryBytes;
+      continue;
+    }
     const { header, data, entryBytes } = readEntry(bytes, offset);
     const crc = crc32(bytes.slice(offset, entryBytes));
     if (header.kind === 'whole') {

@@ -127,6 +127,55 @@ describe('a pack made by git', () => {
   });
 });
 
+describe('objects too large to be held', () => {
+  const MiB = 1024 * 1024;
+
+  it('are named and indexed as git does it, in a fraction of their size', async () => {
+    const repo = join(dir, 'large.git');
+    await git(['init', '--quiet', '--bare', repo]);
+    const add = async (input: Buffer): Promise<string> =>
+      (await tryGit(['--git-dir', repo, 'hash-object', '-w', '--stdin'], { input })).stdout.toString().trim();
+    const large = await add(Buffer.alloc(64 * MiB));
+    const small = await add(Buffer.from('small'));
+    const { stdout } = await tryGit(['--git-dir', repo, 'pack-objects', '--stdout', '-q'], {
+      input: `${small}\n${large}\n`,
+    });
+    const path = join(dir, 'large.pack');
+    writeFileSync(path, stdout);
+    await git(['index-pack', '-o', join(dir, 'large.idx'), path]);
+    const before = process.memoryUsage().rss;
+
+    const pack = await indexPack(FileBytes.open(path, stdout.length), nothing);
+    const grown = process.memoryUsage().rss - before;
+
+    expect(pack.index.encode(Buffer.from(pack.name, 'hex'))).toEqual(readFileSync(join(dir, 'large.idx')));
+    expect(grown).toBeLessThan(32 * MiB);
+    expect(pack.read(small, new ObjectCache(0), nothing)?.data.toString()).toBe('small');
+    expect(() => pack.read(large, new ObjectCache(0), nothing, 32 * MiB)).toThrow('an object has 67108864 bytes');
+    pack.close();
+  }, 60_000);
+
+  it.each([
+    { why: 'hold less than they state', entry: [20 * MiB, 19 * MiB], says: 'gave 19922944 bytes of 20971520' },
+    { why: 'hold more than they state', entry: [20 * MiB, 21 * MiB], says: /gave \d+ bytes of 20971520/ },
+  ])('are refused when they $why', async ({ entry: [stated = 0, held = 0], says }) => {
+    const [header, body] = [encodeEntry('blob', Buffer.alloc(stated)), encodeEntry('blob', Buffer.alloc(held))];
+    const lie = Buffer.concat([
+      header.subarray(0, parseEntryHeader(header).headerBytes),
+      body.subarray(parseEntryHeader(body).headerBytes),
+    ]);
+    const { bytes } = buildPack([{ oid: 'a'.repeat(40), entry: lie }]);
+
+    await expect(indexPack(new MemoryBytes(Buffer.from(bytes)), nothing)).rejects.toThrow(says);
+  });
+
+  it('are refused when a delta makes one, before it is made', () => {
+    const delta = Buffer.from([10, 0x80, 0x80, 0x80, 0x80, 0x03, 1, 65]);
+
+    expect(() => applyDelta(Buffer.from('0123456789'), delta)).toThrow('an object has 805306368 bytes');
+  });
+});
+
 describe('applyDelta', () => {
   const base = Buffer.from('0123456789');
 

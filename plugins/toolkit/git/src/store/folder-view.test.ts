@@ -1,6 +1,7 @@
 import { hasReason } from '@gitops-reverser/kernel-api';
 import { ObjectStore } from '../objects/object-store.js';
 import { EMPTY_TREE_OID, type Oid } from '../objects/oid.js';
+import { buildPack } from '../objects/pack-writer.js';
 import { TreeCache } from '../objects/tree-cache.js';
 import { editTree } from '../objects/tree-edit.js';
 import { compareEntries, encodeTree, toNameBytes, type TreeEntry } from '../objects/tree.js';
@@ -93,6 +94,20 @@ describe('a folder of a commit', () => {
 
     expect(one.treeId).toBe(two.treeId);
     expect(one.files()).toBe(two.files());
+  });
+
+  it('FC-SEC-1: a file larger than any reader takes is refused by name, before it is inflated', () => {
+    const { objects, folders, raw } = open();
+    const oid = 'd'.repeat(40);
+    // A header that states a blob of 1.6 GiB; what follows is never looked at.
+    const entry = Buffer.from([0xb0, 0x80, 0x80, 0x80, 0x32, 0]);
+    const { pack } = buildPack([{ oid, entry }]);
+    objects.addPack(pack);
+    const [file] = folders.open(raw([{ mode: '100644', name: 'huge.yaml', oid }]), '.').files();
+
+    expect(reasonOf(() => file?.read())).toBe(
+      'huge.yaml has 1677721600 bytes, and files above 134217728 are never read; remove it, or keep it out of the folder',
+    );
   });
 
   it('FC-SEC-2: links and submodules are entries with their mode; nothing is followed', () => {

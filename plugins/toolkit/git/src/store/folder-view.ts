@@ -1,5 +1,6 @@
 import type { FileMode, FolderFile, FolderView } from '@gitops-reverser/kernel-api';
 import { gitError, unsafePath } from '../errors.js';
+import { TooLarge } from '../objects/delta.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import type { Oid } from '../objects/oid.js';
 import { splitPath, unsafeName } from '../objects/paths.js';
@@ -22,9 +23,21 @@ class File implements FolderFile {
   read(): Uint8Array {
     if (this.mode === 'submodule')
       throw gitError('ObjectMissing', `${this.path} is a submodule: it has no content here`, { path: this.path });
-    return this.#objects.read(this.oid, 'blob');
+    try {
+      return this.#objects.read(this.oid, 'blob', MAX_FILE_BYTES);
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      throw gitError(
+        'UnsafePath',
+        `${this.path} has ${error.size} bytes, and files above ${MAX_FILE_BYTES} are never read; remove it, or keep it out of the folder`,
+        { path: this.path },
+      );
+    }
   }
 }
+
+/** Far above what any reader takes, so that readers state their own limits; far below what hurts. */
+const MAX_FILE_BYTES = 128 * 1024 * 1024;
 
 interface Listed {
   readonly name: string;
