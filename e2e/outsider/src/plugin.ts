@@ -1,4 +1,4 @@
-import { definePlugin, option } from '@gitops-reverser/kernel-api';
+import { definePlugin, keyRules, option } from '@gitops-reverser/kernel-api';
 import { createNoteStripper } from './note-stripper.js';
 
 export const plugin = definePlugin(
@@ -18,6 +18,10 @@ export const plugin = definePlugin(
     },
   },
   (on) => {
-    on.sanitizer({ needs: {}, create: ({ options }) => createNoteStripper(options.prefixes) });
+    on.sanitizer({
+      bookkeeping: ({ prefixes }) => ({ strips: keyRules('annotations', ...prefixes), keeps: [] }),
+      needs: {},
+      create: ({ options }) => createNoteStripper(options.prefixes),
+    });
   },
 );

@@ -15,6 +15,7 @@ const LIES = [
   { liar: 'adds-each-time', found: 'changes nothing the second time: a plain object' },
   { liar: 'counts', found: 'gives equal answers to equal objects: a plain object' },
   { liar: 'loses-spec', found: 'keeps the intent of what it keeps: a workload' },
+  { liar: 'declares-what-it-leaves', found: 'strips what its bookkeeping strips, and nothing that it keeps' },
   { liar: 'unknown-reason', found: 'works on a deep-frozen object, at once: a Secret' },
   { liar: 'no-brackets', found: 'brackets an empty snapshot too' },
   { liar: 'removes-twice', found: 'tells a removal once, as a deletion' },

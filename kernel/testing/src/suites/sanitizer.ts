@@ -1,4 +1,13 @@
-import type { GeneratedSelection, KubeObject, Plugin, ResourceType, Sanitized } from '@gitops-reverser/kernel-api';
+import {
+  parseOptions,
+  type Bookkeeping,
+  type GeneratedSelection,
+  type KeyRule,
+  type KubeObject,
+  type Plugin,
+  type ResourceType,
+  type Sanitized,
+} from '@gitops-reverser/kernel-api';
 import {
   aConfigMap,
   aDeployment,
@@ -14,7 +23,7 @@ import {
   widgets,
 } from '../objects.js';
 import { everyPoint } from './every-point.js';
-import { ReasonBook, start, type SuiteFacts } from './instance.js';
+import { contributionOf, ReasonBook, start, type SuiteFacts } from './instance.js';
 
 export interface SanitizerSample {
   readonly object: KubeObject;
@@ -117,6 +126,22 @@ export function describeSanitizer(plugin: Plugin, suite: SanitizerSuite = {}): v
       });
     });
 
+    it('strips what its bookkeeping strips, and nothing that it keeps', async () => {
+      await sanitizing((sanitize) => {
+        const { strips, keeps } = bookkeepingOf(plugin, suite);
+        const isThere = (rule: KeyRule): boolean => {
+          const object = deepFreeze(structuredClone(bearing(rule)));
+          const sanitized = sanitize(object, { object, type: widgets, why: rule.value });
+          return sanitized.kind === 'keep' && sanitized.object.metadata[rule.scope]?.[keyOf(rule)] !== undefined;
+        };
+
+        expect({ missed: strips.filter(isThere), lost: keeps.filter((rule) => !isThere(rule)) }).toEqual({
+          missed: [],
+          lost: [],
+        });
+      });
+    });
+
     it.each(samples)('keeps the intent of what it keeps: $why', async (sample) => {
       await sanitizing((sanitize) => {
         const sanitized = sanitize(sample.object, sample);
@@ -135,3 +160,14 @@ export function describeSanitizer(plugin: Plugin, suite: SanitizerSuite = {}): v
     });
   });
 }
+
+function bookkeepingOf(plugin: Plugin, suite: SanitizerSuite): Bookkeeping {
+  const options = parseOptions(plugin.options, suite.options);
+  const said = contributionOf(plugin, 'sanitizer', suite).bookkeeping?.(options.ok ? options.value : {});
+  return said ?? { strips: [], keeps: [] };
+}
+
+/** A key the rule matches. */
+const keyOf = ({ match, value }: KeyRule): string => (match === 'exact' ? value : `${value}of-the-kit`);
+const bearing = (rule: KeyRule): KubeObject =>
+  observed(aWidget({ name: 'w', [rule.scope]: { [keyOf(rule)]: 'x', 'kit.example.test/other': 'x' } }));
