@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import {
   closeSync,
   constants,
@@ -28,15 +29,29 @@ export function* listDirectory(root: string, submodules = submodulesOf(root)): G
       const name = dirent.name.toString('utf8');
       if (name === '.git') continue;
       const path = directory.path === '' ? name : `${directory.path}/${name}`;
-      const location = Buffer.concat([directory.location, Buffer.from(sep), dirent.name]);
+      if (dirent.isFile()) {
+        yield { path, mode: 'file', read: readerOf(directory.location, dirent.name, name, path) };
+        continue;
+      }
+      const location = below(directory.location, dirent.name);
       if (dirent.isSymbolicLink()) yield { path, mode: 'symlink', read: () => refuseToRead(path) };
       else if (dirent.isDirectory()) {
         if (submodules.has(path) || isRepository(location))
           yield { path, mode: 'submodule', read: () => refuseToRead(path) };
         else pending.push({ path, location });
-      } else if (dirent.isFile()) yield { path, mode: 'file', read: () => readRegularFile(location, path) };
+      }
     }
   }
+}
+
+const separator = Buffer.from(sep);
+const below = (directory: Buffer, name: Buffer): Buffer => Buffer.concat([directory, separator, name]);
+
+/** Fifty thousand of these wait for their turn: only a name that text cannot hold is kept as bytes. */
+function readerOf(directory: Buffer, bytes: Buffer, name: string, path: string): () => Uint8Array {
+  return isUtf8(bytes)
+    ? () => readRegularFile(below(directory, Buffer.from(name)), path)
+    : () => readRegularFile(below(directory, bytes), path);
 }
 
 export function checkRoot(root: string): void {
