@@ -151,6 +151,8 @@ export interface TargetStatus {
   readonly refused: readonly StandingRefusal[];
   /** Documents left as they are; cleared also by a write of the object that is not skipped. They block nothing. */
   readonly skipped: readonly StandingRefusal[];
+  /** The last time a message template failed on real changes and the built-in wording stood in; at most one in ten minutes. */
+  readonly wording?: { readonly problem: string; readonly since: Date };
   /** They block nothing either. */
   readonly plaintext: readonly PlaintextFinding[];
   /** Absent: nothing measured yet, or suspended. */

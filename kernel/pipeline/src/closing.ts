@@ -65,11 +65,13 @@ export class Closing {
     switch (planned.kind) {
       case 'planned':
         this.#accepted(lane, write, planned.found);
-        if (planned.problem !== undefined)
+        if (planned.problem !== undefined) {
+          lane.misworded(planned.problem);
           logger.warn(
             { gitTarget: lane.facts.id, reason: 'CommitMessageFallback', err: planned.problem },
             'a message template failed; the built-in wording was used',
           );
+        }
         return { kind: 'planned', plan: planned.plan };
       case 'folder-refused':
         // Recovery asks for a snapshot of everything, so nothing else is owed.

@@ -1,7 +1,7 @@
 import type { TargetStatus } from '@gitops-reverser/kernel-api';
 import { aConfigMap, aSecret, configMaps, secrets } from '@gitops-reverser/kernel-testing';
 import { pickyLayout, sealing } from './picky.fixture.js';
-import { aCollection, openRig, TARGET, type Rig } from './rig.fixture.js';
+import { aCollection, openRig, someSettings, TARGET, type Rig } from './rig.fixture.js';
 
 const GVR = { group: '', version: 'v1', resource: 'configmaps' };
 const GT = { gittarget_namespace: 'demo', gittarget_name: 'app' };
@@ -279,6 +279,32 @@ describe('20, 7.9: what kind of folder it is', () => {
       state: 'Refused',
       resolved: { shape: { mode: 'Plain' } },
     });
+    await rig.runtime.close(0);
+  });
+});
+
+describe('40, 3.10: a message template that fails on real changes', () => {
+  const failing = { messages: { live: '{{range .Resources}}{{.Labels.app}}{{end}}' } };
+
+  it('is told once in ten minutes, with its cause, until it is another one', async () => {
+    const rig = await openRig({ settings: failing });
+    const commit = async (value: string) => {
+      rig.write(aConfigMap({ name: 'one', data: { value } }));
+      await rig.clock.advance(10_000);
+      return rig.targetHandle.status().wording;
+    };
+    const first = await commit('1');
+    const soon = await commit('2');
+    await rig.clock.advance(600_000);
+    const late = await commit('3');
+    rig.targetHandle.configure(someSettings());
+    await rig.clock.advance(1_000);
+
+    expect(first?.problem).toContain('app');
+    expect(soon).toEqual(first);
+    expect(late?.since.getTime()).toBeGreaterThan(first?.since.getTime() ?? 0);
+    expect(rig.targetHandle.status().wording).toBeUndefined();
+    expect(rig.commits()).toHaveLength(3);
     await rig.runtime.close(0);
   });
 });

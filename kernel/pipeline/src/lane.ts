@@ -39,6 +39,9 @@ export interface LaneEvents {
   released(): void;
 }
 
+/** 600_000: people are told once in ten minutes (chapter 40, 3.10). */
+const WORDING_MS = 600_000;
+
 /** What planning found out about one object, or about all of a collection. */
 export interface ObjectFindings {
   readonly skip: Found | undefined;
@@ -76,6 +79,7 @@ export class Lane {
   readonly #retainedByCollection = new Map<string, Set<string>>();
   #measuredAt: Date | undefined;
   #resolved: TargetStatus['folder']['resolved'];
+  #wording: TargetStatus['wording'];
 
   constructor(
     facts: LaneFacts,
@@ -169,6 +173,7 @@ export class Lane {
 
   /** New plugins: what the old ones said is void. */
   replace(plugins: LanePlugins, settings: TargetSettings): void {
+    if (JSON.stringify(settings.messages) !== JSON.stringify(this.settings.messages)) this.#wording = undefined;
     this.plugins = plugins;
     this.settings = settings;
     this.#judgedTree = undefined;
@@ -237,9 +242,18 @@ export class Lane {
       : { state: 'Refused', refusals: verdict.refusals, ...resolved };
   }
 
-  /** What stands of single objects. */
-  findings(): Pick<TargetStatus, 'refused' | 'skipped' | 'plaintext'> {
+  /** A message template failed on real changes; the built-in wording stood in. */
+  misworded(problem: string): void {
+    const at = this.#now();
+    if (this.#wording !== undefined && at.getTime() - this.#wording.since.getTime() < WORDING_MS) return;
+    this.#wording = { problem, since: at };
+    this.events.changed();
+  }
+
+  /** What stands of single objects, and of the wording of commits. */
+  findings(): Pick<TargetStatus, 'refused' | 'skipped' | 'plaintext' | 'wording'> {
     return {
+      ...(this.#wording === undefined ? {} : { wording: this.#wording }),
       refused: this.#refused.all(),
       skipped: this.#skipped.all(),
       plaintext: this.#plaintext.all().map((found) => ({ ...found, isReplaced: found.isReplaced === true })),

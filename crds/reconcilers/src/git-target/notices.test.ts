@@ -94,6 +94,18 @@ it('40, 5.4: the Event WriteRefused names object, reason and author', async () =
   expect(told).toContain('WriteBoundaryRefused ConfigMap shop/anch: leaves the folder');
 });
 
+it('40, 3.10: the Event CommitMessageFallback tells what failed, again when it fails again', async () => {
+  await using world = await started();
+  const at = world.clock.now();
+  const failed = await say(world, { wording: { problem: 'no label app', since: at } });
+  const same = await say(world, { wording: { problem: 'no label app', since: at }, resyncedToken: 'x' });
+
+  expect(failed).toEqual([
+    'CommitMessageFallback a template of spec.commit.message failed on real changes and the built-in wording was used: no label app; repair it',
+  ]);
+  expect(same).toEqual([]);
+});
+
 describe('20, 14: plain text in Git', () => {
   const found = (since: Date, isReplaced: boolean) => ({
     code: 'plaintext-in-git',
