@@ -193,6 +193,18 @@ describe('FC-SEC-1: limits hold before anything recurses', () => {
     expect(read('a: 1\n---\n'.repeat(10_000)).length).toBe(10_000);
     expect(parseDocuments('a: 1\n---\n'.repeat(10_001)).ok).toBe(false);
   });
+
+  it.each([
+    ['items', `[${'a,'.repeat(400_000)}a]`],
+    ['keys', 'a: 1\n'.repeat(200_000)],
+    ['anchors', '- &a b\n'.repeat(200_000)],
+  ])('reads no document of more %s than any object has', (_, text) => {
+    const reading = parseDocuments(text);
+
+    expect(reading.ok && reading.value.map((each) => each.state === 'invalid' && each.problem.message)).toEqual([
+      expect.stringContaining('more than 500000 marks, words and line ends'),
+    ]);
+  });
 });
 
 describe('identities of a file', () => {

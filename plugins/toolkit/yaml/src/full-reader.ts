@@ -13,7 +13,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import type { JsonValue } from '@gitops-reverser/kernel-api';
-import { maxDepth } from './limits.js';
+import { maxDepth, maxLexemes } from './limits.js';
 import { readPlainScalar } from './plain-scalar.js';
 import { describeSyntaxError } from './syntax-errors.js';
 
@@ -48,7 +48,10 @@ export function readFull(text: string, hasDirectives: boolean): FullReading {
   });
   const tokens = [];
   let errors = 0;
+  let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
+    lexemes += 1;
+    if (lexemes > maxLexemes) return tooLarge(parser.offset);
     for (const token of parser.next(lexeme)) {
       tokens.push(token);
       if (token.type === 'error') errors += 1;
@@ -71,6 +74,10 @@ export function readFull(text: string, hasDirectives: boolean): FullReading {
 
 function tooDeep(offset: number): FullReading {
   return { state: 'invalid', what: `nested deeper than ${maxDepth}`, offset };
+}
+
+function tooLarge(offset: number): FullReading {
+  return { state: 'invalid', what: `one document of more than ${maxLexemes} marks, words and line ends`, offset };
 }
 
 function readDocument(document: Document.Parsed<ParsedNode>, text: string, hasDirectives: boolean): FullReading {
