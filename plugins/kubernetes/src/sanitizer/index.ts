@@ -1,4 +1,4 @@
 export { bookkeeping } from './bookkeeping.js';
 export { FIELD_RULES } from './kinds.js';
-export { createSanitizer, type SanitizerOptions } from './sanitizer.js';
+export { createSanitizer } from './sanitizer.js';
 export { GENERATED_FILTERS } from './provenance.js';
