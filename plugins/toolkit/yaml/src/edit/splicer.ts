@@ -9,9 +9,11 @@ import {
   type BlockStyle,
 } from '../encode.js';
 import { sortedKeys } from '../key-order.js';
+import { Extents } from './extents.js';
 import { FlowContainer, flowDialectOf, type FlowDialect } from './flow-container.js';
 import { isAsAbsent, isEmptyMetadata, isMap, isSameIntent, placeBelow, type Place } from './intent.js';
-import { contentEnd, footEnd, headStart, lineBreakOf, lineEnd, lineStart } from './lines.js';
+import { LineEdits } from './line-edits.js';
+import { contentEnd, headStart, lineBreakOf, lineEnd, lineStart } from './lines.js';
 import { literalBody } from './literal-body.js';
 import { longestRising, pairItems } from './pairing.js';
 import { applySplices, type Splice } from './splices.js';
@@ -55,6 +57,8 @@ export function spliceDocument(
 class Splicer {
   private readonly text: string;
   private readonly lineBreak: string;
+  private readonly extents: Extents;
+  private readonly edits: LineEdits;
   private readonly style: BlockStyle;
   private readonly dialect: FlowDialect;
   private readonly listKeys: ListMapKeys | undefined;
@@ -62,6 +66,8 @@ class Splicer {
   constructor(text: string, root: Node, listKeys: ListMapKeys | undefined) {
     this.text = text;
     this.lineBreak = lineBreakOf(text);
+    this.extents = new Extents(text);
+    this.edits = new LineEdits(text, this.lineBreak, this.extents);
     this.style = styleOf(root);
     this.dialect = flowDialectOf(root);
     this.listKeys = listKeys;
@@ -119,7 +125,7 @@ class Splicer {
       return;
     }
     if (!isKept.includes(true)) {
-      if (pairs[0] === undefined || !this.isFirstOnLine(pairs[0].keyStart)) throw unspliceable;
+      if (pairs[0] === undefined || !this.extents.isFirstOnLine(pairs[0].keyStart)) throw unspliceable;
       if (added.length === 0) this.empty(slot, node, '{}', out);
     }
     pairs.forEach((pair, at) => {
@@ -132,7 +138,7 @@ class Splicer {
       const value = encodeValueAt(desired[key] as JsonValue, { of: 'key', column: node.column, depth, style });
       return `${' '.repeat(node.column)}${encodeKey(key)}:${value.ok ? value.value : fail()}`;
     });
-    this.insert(this.pairEnd(node, last), lines.join(''), out);
+    this.edits.insert(this.extents.pairEnd(node, last), lines.join(''), out);
   }
 
   private flowEntry(
@@ -150,11 +156,11 @@ class Splicer {
     const { pairs } = node;
     let from = 0;
     const first = pairs[0];
-    if (first !== undefined && isKept[0] === false && !this.isFirstOnLine(first.keyStart)) {
+    if (first !== undefined && isKept[0] === false && !this.extents.isFirstOnLine(first.keyStart)) {
       // The first key of an item stands behind its dash: the first one that stays takes its place.
       from = isKept.indexOf(true);
       const heir = pairs[from] as Pair;
-      const removedEnd = this.pairEnd(node, pairs[from - 1] as Pair);
+      const removedEnd = this.extents.pairEnd(node, pairs[from - 1] as Pair);
       const isClose =
         !/\S/.test(this.text.slice(removedEnd, heir.keyStart)) && removedEnd === lineStart(this.text, heir.keyStart);
       if (isClose) out.push({ start: first.keyStart, end: heir.keyStart, text: '' });
@@ -167,9 +173,9 @@ class Splicer {
     for (let at = from; at < pairs.length; at += 1) {
       if (isKept[at] !== false) continue;
       const pair = pairs[at] as Pair;
-      const floor = at === 0 ? 0 : this.pairEnd(node, pairs[at - 1] as Pair);
+      const floor = at === 0 ? 0 : this.extents.pairEnd(node, pairs[at - 1] as Pair);
       const start = headStart(this.text, lineStart(this.text, pair.keyStart), node.column, floor);
-      this.remove(start, this.pairEnd(node, pair), floor, out);
+      this.edits.remove(start, this.extents.pairEnd(node, pair), floor, out);
     }
   }
 
@@ -187,7 +193,7 @@ class Splicer {
     if (desired.length === 0 && container === undefined) {
       this.empty(slot, node, '[]', out);
       items.forEach((_, at) => {
-        this.removeItem(node, at, out);
+        this.edits.removeItem(node, at, out);
       });
       return;
     }
@@ -228,30 +234,38 @@ class Splicer {
     edit: (gitAt: number, liveAt: number, into: Splice[]) => void,
     out: Splice[],
   ): void {
-    const { items, column } = node;
+    const { column } = node;
+    const indent = ' '.repeat(column);
     const paired = pairs.flatMap((gitAt, liveAt) => (gitAt === -1 ? [] : [{ gitAt, liveAt }]));
     const staying = new Set(longestRising(paired.map(({ gitAt }) => gitAt)).map((at) => paired[at]?.gitAt));
-    const first = items[0] as Item;
+    const { start } = node.items[0] as Item;
     // Behind another dash there is no line of its own to insert before.
-    if (!this.isFirstOnLine(first.start) && (!staying.has(0) || pairs[0] !== 0)) throw unspliceable;
-    items.forEach((_, gitAt) => {
-      if (!staying.has(gitAt)) this.removeItem(node, gitAt, out);
+    const isBehindDash = !this.extents.isFirstOnLine(start);
+    node.items.forEach((_, gitAt) => {
+      if (!staying.has(gitAt) && !(isBehindDash && gitAt === 0)) this.edits.removeItem(node, gitAt, out);
     });
-    let at = this.itemStart(node, 0);
+    let leading = '';
+    let at: number | undefined = isBehindDash ? undefined : this.extents.itemStart(node, 0);
+    const put = (lines: string): void => {
+      if (at === undefined) leading += lines;
+      else this.edits.insert(at, lines, out, true);
+    };
     pairs.forEach((gitAt, liveAt) => {
       if (staying.has(gitAt)) {
         edit(gitAt, liveAt, out);
-        at = this.itemEnd(node, gitAt);
+        at = this.extents.itemEnd(node, gitAt);
       } else if (gitAt === -1) {
         const value = encodeValueAt(desired[liveAt] as JsonValue, { of: 'item', column, depth, style });
-        this.insert(at, `${' '.repeat(column)}-${value.ok ? value.value : fail()}`, out);
+        put(this.edits.withLineBreaks(`${indent}-${value.ok ? value.value : fail()}`));
       } else {
         const own: Splice[] = [];
         edit(gitAt, liveAt, own);
-        const moved = applySplices(this.text, own, this.itemStart(node, gitAt), this.itemEnd(node, gitAt));
-        this.insert(at, moved, out, true);
+        const isBare = isBehindDash && gitAt === 0;
+        const from = isBare ? start : this.extents.itemStart(node, gitAt);
+        put((isBare ? indent : '') + applySplices(this.text, own, from, this.extents.itemEnd(node, gitAt)));
       }
     });
+    if (isBehindDash) this.edits.lead(node, leading, staying, out);
   }
 
   private containerOf(node: MapNode | ListNode): FlowContainer | undefined {
@@ -262,10 +276,6 @@ class Splicer {
   private empty(slot: Slot | undefined, node: MapNode | ListNode, text: string, out: Splice[]): void {
     if (slot?.in !== 'block' || node.start < lineEnd(this.text, slot.at)) throw unspliceable;
     out.push({ start: slot.at, end: slot.at, text: ` ${text}` });
-  }
-
-  private removeItem(node: ListNode, at: number, out: Splice[]): void {
-    this.remove(this.itemStart(node, at), this.itemEnd(node, at), at === 0 ? 0 : this.itemEnd(node, at - 1), out);
   }
 
   private scalar(slot: Slot, node: ScalarNode, desired: JsonValue, out: Splice[]): void {
@@ -320,7 +330,7 @@ class Splicer {
     const rest = encoded.value.slice(cut + 1);
     const replace = (start: number, end: number, text: string): void => void out.push({ start, end, text });
     const lines = (at: number): void => {
-      if (rest !== '') this.insert(at, rest, out);
+      if (rest !== '') this.edits.insert(at, rest, out);
     };
     const slotLineEnd = lineEnd(this.text, slot.at);
     if (node === undefined) {
@@ -333,83 +343,26 @@ class Splicer {
       ((node.kind === 'map' || node.kind === 'list' || node.kind === 'opaque') && node.isFlow);
     if (node.kind === 'block' && isOnSlotLine) {
       replace(slot.at, node.headerEnd, first);
-      replace(node.bodyStart, rest.endsWith('\n\n') ? node.blankEnd : node.end, this.withLineBreaks(rest));
+      replace(node.bodyStart, rest.endsWith('\n\n') ? node.blankEnd : node.end, this.edits.withLineBreaks(rest));
     } else if (isInline && isOnSlotLine) {
       replace(slot.at, node.end, first);
       lines(lineEnd(this.text, node.end));
     } else if (isOnSlotLine) {
-      const end = contentEnd(this.text, this.nodeEnd(node) - 1);
+      const end = contentEnd(this.text, this.extents.nodeEnd(node) - 1);
       replace(slot.at, end, first);
       lines(lineEnd(this.text, end));
     } else {
       const isLiteral = /^ *\|/.test(first);
-      const start = isLiteral ? slotLineEnd : this.startBelow(node, slotLineEnd);
+      const start = isLiteral ? slotLineEnd : this.extents.startBelow(node, slotLineEnd);
       // What stands behind a value on a line of its own moves up behind the colon, if nothing is there.
       const comment = isInline ? this.text.slice(node.end, contentEnd(this.text, node.end)).trim() : '';
       const isFree = !/\S/.test(this.text.slice(slot.at, slotLineEnd));
       replace(slot.at, slot.at, comment.startsWith('#') && isFree ? `${first} ${comment}` : first);
       lines(start);
-      replace(start, this.nodeEnd(node), '');
+      const end = this.extents.nodeEnd(node);
+      replace(start, end + this.edits.takenBlanks(rest, end), '');
     }
   }
-
-  /** Where a value begins that stands below its key, the comments of its first entry included. */
-  private startBelow(node: Node, floor: number): number {
-    const start = lineStart(this.text, node.start);
-    return node.kind === 'map' || node.kind === 'list' ? headStart(this.text, start, node.column, floor) : start;
-  }
-
-  private isFirstOnLine(at: number): boolean {
-    return !/\S/.test(this.text.slice(lineStart(this.text, at), at));
-  }
-
-  /** Behind the line that holds the last of it. */
-  private nodeEnd(node: Node): number {
-    if (node.kind === 'block') return node.end > node.bodyStart ? node.end : lineEnd(this.text, node.headerEnd);
-    if (node.kind === 'map' && !node.isFlow) return this.pairEnd(node, node.pairs.at(-1) as Pair);
-    if (node.kind === 'list' && !node.isFlow) return this.itemEnd(node, node.items.length - 1);
-    return lineEnd(this.text, node.end);
-  }
-
-  private pairEnd(node: MapNode, { slot, value }: Pair): number {
-    return footEnd(this.text, value === undefined ? lineEnd(this.text, slot) : this.nodeEnd(value), node.column);
-  }
-
-  private itemStart(node: ListNode, at: number): number {
-    const floor = at === 0 ? 0 : this.itemEnd(node, at - 1);
-    const { start } = node.items[at] as Item;
-    return headStart(this.text, lineStart(this.text, start), node.column, floor);
-  }
-
-  private itemEnd(node: ListNode, at: number): number {
-    const { slot, value } = node.items[at] as Item;
-    return footEnd(this.text, value === undefined ? lineEnd(this.text, slot) : this.nodeEnd(value), node.column);
-  }
-
-  /** Takes whole lines away. `before` is where the entry above ends. */
-  private remove(start: number, end: number, before: number, out: Splice[]): void {
-    // A text above that keeps its blank lines would take those below for its own.
-    const isKept = before === start && /\n\r?\n$/.test(this.text.slice(Math.max(0, start - 3), start));
-    out.push({ start, end: isKept ? end + blankLines(this.text, end) : end, text: '' });
-  }
-
-  /** Puts whole lines before the line at `at`. */
-  private insert(at: number, lines: string, out: Splice[], hasLineBreaks = false): void {
-    const text = hasLineBreaks ? lines : this.withLineBreaks(lines);
-    out.push({ start: at, end: at, text });
-    // Blank lines below would become part of a text that keeps its own.
-    const blank = /\n\r?\n$/.test(text) ? blankLines(this.text, at) : 0;
-    if (blank > 0) out.push({ start: at, end: at + blank, text: '' });
-  }
-
-  private withLineBreaks(text: string): string {
-    return this.lineBreak === '\n' ? text : text.replaceAll('\n', this.lineBreak);
-  }
-}
-
-/** Length of the lines at `at` that hold nothing. */
-function blankLines(text: string, at: number): number {
-  return /^(?:[ \t]*\r?\n)*/.exec(text.slice(at))?.[0].length ?? 0;
 }
 
 function fail(): never {
