@@ -8,6 +8,7 @@ export interface FileEditResult {
   readonly fileBytes: number;
   readonly samplesMs: readonly number[];
   readonly p50Ms: number;
+  readonly p50CpuMs: number;
   readonly p99Ms: number;
   readonly modelP50Ms: number;
   /** The `yaml` library making the same edit in the same file. */
@@ -32,6 +33,7 @@ export async function measureFileEdit(
     fileBytes: answer.fileBytes,
     samplesMs: answer.editMs,
     p50Ms: percentile(answer.editMs, 50),
+    p50CpuMs: percentile(answer.editCpuMs, 50),
     p99Ms: percentile(answer.editMs, 99),
     modelP50Ms: percentile(answer.modelMs, 50),
     rivalP50Ms: percentile(rival.editMs, 50),

@@ -8,6 +8,7 @@ const result: EditResult = {
     fileBytes: 481_226,
     samplesMs: [1, 1.5, 9],
     p50Ms: 1.5,
+    p50CpuMs: 1.4,
     p99Ms: 9,
     modelP50Ms: 0.4,
     rivalP50Ms: 300,
@@ -52,7 +53,7 @@ it('says how much a further file costs the analyzer, and what the library takes'
 
 it('writes the figures for machines', () => {
   expect(editToJson(result)).toEqual({
-    file: { p50Ms: 1.5, p99Ms: 9, modelP50Ms: 0.4, yamlP50Ms: 300 },
+    file: { p50Ms: 1.5, p50CpuMs: 1.4, p99Ms: 9, modelP50Ms: 0.4, yamlP50Ms: 300 },
     model: {
       ...{ seconds: 0.9, cpuSeconds: 0.95, againSeconds: 0.3, changedP50Ms: 2, peakMiB: 151.2 },
       ...{ diskSeconds: 1, yamlSeconds: 9 },

@@ -14,6 +14,7 @@ export function editToJson({ file, model, scans }: EditResult): unknown {
   return {
     file: {
       p50Ms: round(file.p50Ms, 2),
+      p50CpuMs: round(file.p50CpuMs, 2),
       p99Ms: round(file.p99Ms, 2),
       modelP50Ms: round(file.modelP50Ms, 2),
       yamlP50Ms: round(file.rivalP50Ms, 1),
@@ -44,10 +45,10 @@ const spread = (samples: readonly number[]): string =>
 const ratio = (theirs: number, ours: number): string => `${(theirs / ours).toFixed(1)} times ours`;
 
 export function renderFileEdit(result: FileEditResult): string {
-  const { documents, fileBytes, samplesMs, p50Ms, modelP50Ms, rivalP50Ms, rivalOtherLines } = result;
+  const { documents, fileBytes, samplesMs, p50Ms, p50CpuMs, modelP50Ms, rivalP50Ms, rivalOtherLines } = result;
   return [
     `edit  one field of one document among ${documents} in a file of ${(fileBytes / 1000).toFixed(0)} kB, planned and rendered; ${samplesMs.length} samples`,
-    `    p50 ${against(p50Ms, gates.fileEditMs, 'ms', 2)}`,
+    `    p50 ${against(p50Ms, gates.fileEditMs, 'ms', 2)}; processor time p50 ${p50CpuMs.toFixed(2)} ms`,
     `    then the model of the folder with the file as it is now: p50 ${modelP50Ms.toFixed(2)} ms`,
     `    yaml, parse all, set one field, write all: p50 ${rivalP50Ms.toFixed(0)} ms, ${ratio(rivalP50Ms, p50Ms)}; other lines it changed: ${rivalOtherLines}`,
     `      ours  ${spread(samplesMs)}`,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FolderFile, FolderView, Layout, PlanStep } from '@gitops-reverser/kernel-api';
 
 import { deployments, namespaceOf, toFile, toObject, type BenchDeployment } from '../deployments.js';
-import { runProgram, timed } from './child.js';
+import { cpuMsSince, runProgram, timed } from './child.js';
 import { openPlainFolder } from './plain.js';
 
 export interface EditFileAsk {
@@ -15,6 +15,7 @@ export interface EditFileAnswer {
   readonly fileBytes: number;
   /** Plan and render in a folder whose model is there. */
   readonly editMs: readonly number[];
+  readonly editCpuMs: readonly number[];
   /** Model of the folder as the edit left it. */
   readonly modelMs: readonly number[];
 }
@@ -30,6 +31,7 @@ await runProgram(async ({ documents, warmUps, samples }: EditFileAsk): Promise<E
   const fileBytes = folder.file(path)?.read().length ?? 0;
   layout.recognise(folder);
   const editMs: number[] = [];
+  const editCpuMs: number[] = [];
   const modelMs: number[] = [];
   for (let nth = 0; nth < warmUps + samples; nth++) {
     // A stride that meets every document before any a second time.
@@ -39,11 +41,13 @@ await runProgram(async ({ documents, warmUps, samples }: EditFileAsk): Promise<E
     const object = toObject(edited);
     const ref = { ...type, namespace: namespaceOf(edited), name: object.metadata.name };
 
+    const cpuBefore = process.cpuUsage();
     const beganMs = performance.now();
     const [planned] = layout.plan([{ kind: 'upsert', ref, object, sensitive: false }], folder);
     const step = onlyStep(planned);
     const rendered = await writer.render(step, folder.file(step.path)?.read(), signal);
     const tookMs = performance.now() - beganMs;
+    const tookCpuMs = cpuMsSince(cpuBefore);
 
     if (!rendered.ok || rendered.value === 'delete-file') throw new Error(`edit ${nth} was not rendered`);
     if (!Buffer.from(toFile(current)).equals(rendered.value))
@@ -53,9 +57,10 @@ await runProgram(async ({ documents, warmUps, samples }: EditFileAsk): Promise<E
     if (model.value.kind !== 'mine') throw new Error(`the folder is not accepted after edit ${nth}`);
     if (nth < warmUps) continue;
     editMs.push(tookMs);
+    editCpuMs.push(tookCpuMs);
     modelMs.push(model.ms);
   }
-  return { fileBytes, editMs, modelMs };
+  return { fileBytes, editMs, editCpuMs, modelMs };
 });
 
 /** In turn a number with a comment behind it, and the end of a string. */
