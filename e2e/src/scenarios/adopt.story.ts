@@ -67,8 +67,7 @@ story('adopting a repository that people wrote: their files keep their shape', (
   });
 
   it('day one: what the API server filled in is added where it belongs, and nothing else changes', async () => {
-    const manifests = Object.entries(files).filter(([path]) => /\.yaml$/.test(path) && !/values|pipeline/.test(path));
-    for (const [, text] of manifests) await kubectl.apply(text);
+    for (const text of manifestsOf(files)) await kubectl.apply(text);
     const provider = `adopt${stage.suffix}`;
     await kubectl.apply(kubeProvider(provider, `{namespaces: {names: [${namespace}]}}`));
     stage.cleanUpWith('delete', 'kubeprovider', provider);
@@ -290,11 +289,24 @@ story('adopting a repository that people wrote: their files keep their shape', (
 `);
   });
 
-  it('at the end cluster and folder agree: nothing is left to write, and the analyzer still accepts it', async () => {
+  it('at the end cluster and folder agree: whoever applies it changes nothing, and the analyzer still accepts it', async () => {
+    const meaning =
+      '-o=jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.labels} {.spec} {.data}{"\\n"}{end}';
+    const live = (): Promise<string> =>
+      kubectl.run(['get', 'configmaps,deployments,services,trees', '-n', namespace, meaning]);
+    const before = await live();
+    for (const text of manifestsOf(Object.fromEntries(await repository.readTree('main')))) await kubectl.apply(text);
     await resync();
     const clone = await cloneInto(`${stage.dir}/after`, repository);
 
+    expect(await live()).toBe(before);
     expect(await commits.unread()).toEqual([]);
     expect(await refusalsOf(`${clone}/${folder}`)).toEqual({ code: 0, issues: [] });
   });
 });
+
+/** What is applied of a repository. */
+const manifestsOf = (files: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(files)
+    .filter(([path]) => path.endsWith('.yaml') && !/values|pipeline/.test(path))
+    .map(([, text]) => text);
