@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { startDevcluster } from '@gitops-reverser/devcluster';
 import { configMap, temporaryFolder } from '../temporary-folder.fixture.js';
 import { runCommand } from './run.js';
 import { printable } from './text.js';
@@ -71,6 +72,40 @@ describe('exit codes', () => {
       stdout: '',
       first: `manifest-analyzer: ${says}`,
     });
+  });
+});
+
+describe('11.4: the types of a cluster', () => {
+  it('are printed in text and JSON, the same each time; whatever the policy, it is done', async () => {
+    await using cluster = await startDevcluster();
+    using folder = temporaryFolder({ kubeconfig: cluster.kubeconfig() });
+    const ask = (...args: readonly string[]) =>
+      run('--mode', 'discovery', '--kubeconfig', `${folder.root}/kubeconfig`, ...args);
+
+    const [text, json, again] = [
+      await ask(),
+      await ask('--format', 'json'),
+      await ask('--format=json', '--policy=refuse'),
+    ];
+
+    expect(text).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/ types can be mirrored\n$/) as string,
+    });
+    expect(json).toMatchObject({ code: 0, stderr: '' });
+    expect(again).toEqual(json);
+    const { types } = JSON.parse(json.stdout) as {
+      readonly types: readonly { readonly type: { readonly kind: string } }[];
+    };
+    expect(types.map(({ type }) => type.kind)).toContain('ConfigMap');
+  }, 60_000);
+
+  it('cannot be printed without a kubeconfig', async () => {
+    const { code, stdout, stderr } = await run('--mode', 'discovery', '--kubeconfig', '/nowhere/kubeconfig');
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^manifest-analyzer: .*\/nowhere\/kubeconfig/);
   });
 });
 

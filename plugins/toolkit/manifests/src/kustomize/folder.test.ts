@@ -198,7 +198,7 @@ describe('what is held against a folder', () => {
     },
     {
       code: 'components',
-      why: 'a component is no root of its own',
+      why: 'a component is refused where it stands and where it is named',
       files: {
         'kustomization.yaml': 'components: [comp]',
         'comp/kustomization.yaml': 'apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n',
