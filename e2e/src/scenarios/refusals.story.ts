@@ -11,6 +11,8 @@ interface Trouble {
   readonly name: string;
   /** Relative to the folder, put there beside a good manifest. */
   readonly files: FileEdits;
+  /** Relative to the repository. */
+  readonly beside?: FileEdits;
   readonly issues: readonly string[];
   readonly reason?: string;
   readonly message: RegExp;
@@ -41,8 +43,9 @@ const troubles: readonly Trouble[] = [
     why: 'a submodule',
     name: 'submodule',
     files: { lib: { mode: '160000', commit: '1'.repeat(40) } },
-    // A clone without its submodules shows an empty folder.
-    issues: [],
+    // In a clone without its submodules it is an empty folder, and this file alone tells what it is.
+    beside: { '.gitmodules': '[submodule "lib"]\n\tpath = deploy/lib\n\turl = https://git.example.com/lib.git\n' },
+    issues: ['foreign-submodule lib'],
     message: /^lib: submodules are not read; remove it$/,
     repair: { lib: null },
   },
@@ -134,7 +137,7 @@ story('a folder that cannot be written safely: nothing is written, everybody say
   }, 120_000);
   afterAll(() => stage[Symbol.asyncDispose]());
 
-  async function team(name: string, files: FileEdits) {
+  async function team(name: string, files: FileEdits, beside: FileEdits = {}) {
     const namespace = await stage.createNamespace(name);
     const own = (text: string): string => text.replaceAll('namespace: team', `namespace: ${namespace}`);
     const inFolder = (edits: FileEdits): FileEdits =>
@@ -142,7 +145,7 @@ story('a folder that cannot be written safely: nothing is written, everybody say
         Object.entries(edits).map(([path, edit]) => [`deploy/${path}`, typeof edit === 'string' ? own(edit) : edit]),
       );
     const repository = await stage.host.createRepository(name, {
-      files: inFolder({ 'press.yaml': `# By hand.\n${document('press')}`, ...files }),
+      files: { ...beside, ...inFolder({ 'press.yaml': `# By hand.\n${document('press')}`, ...files }) },
     });
     repositories.push(repository);
     const commits = new CommitReader(repository, 'main');
@@ -168,8 +171,8 @@ story('a folder that cannot be written safely: nothing is written, everybody say
 
   it.concurrent.each(troubles)(
     '$why',
-    async ({ name, files, issues, reason = 'UnsupportedContent', message, repair }) => {
-      const { namespace, repository, commits, declare, push } = await team(name, files);
+    async ({ name, files, beside, issues, reason = 'UnsupportedContent', message, repair }) => {
+      const { namespace, repository, commits, declare, push } = await team(name, files, beside);
       await declare();
       const refused = await stage.waitForCondition(namespace, 'gittarget/live', 'GitPathAccepted', {
         status: 'False',
