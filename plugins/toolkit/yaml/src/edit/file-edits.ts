@@ -51,14 +51,15 @@ export function withDocumentText(file: SplitText, index: number, document: strin
   const chars = document.length - (old.end - old.start);
   const bytes = Buffer.byteLength(document) - (old.byteEnd - old.byteStart);
   const lines = linesOf(document) - linesOf(text.slice(old.start, old.end));
-  const moved = pieces.slice(index + 1).map((piece) => ({
-    ...piece,
+  // Spelled out: a spread takes five times as long, and there may be ten thousand of them.
+  const moved = pieces.slice(index + 1).map((piece): DocumentPiece => ({
     start: piece.start + chars,
     end: piece.end + chars,
     bodyStart: piece.bodyStart + chars,
     byteStart: piece.byteStart + bytes,
     byteEnd: piece.byteEnd + bytes,
     line: piece.line + lines,
+    hasDirectives: piece.hasDirectives,
   }));
   return {
     text: text.slice(0, old.start) + document + text.slice(old.end),
