@@ -165,12 +165,6 @@ export class Lane {
     return true;
   }
 
-  /** Our own commit on an accepted folder gives an accepted folder; it is not judged a second time. */
-  adopt(layout: Layout, folder: FolderView): void {
-    if (this.#verdict?.kind !== 'accepted' || this.#verdict.layout !== layout) return;
-    this.#judgedTree = folder.treeId;
-  }
-
   /** New plugins: what the old ones said is void. */
   replace(plugins: LanePlugins, settings: TargetSettings): void {
     if (JSON.stringify(settings.messages) !== JSON.stringify(this.settings.messages)) this.#wording = undefined;

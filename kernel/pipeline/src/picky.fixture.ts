@@ -114,6 +114,10 @@ function layout(picky: Picky): Layout {
   };
 }
 
+/** What stays readable of a sensitive object. */
+const sealed = ({ apiVersion, kind, metadata: { name, namespace = '' } }: KubeObject): string =>
+  `${JSON.stringify({ apiVersion, kind, metadata: { name, namespace }, sealed: true })}\n`;
+
 /** Writes sensitive objects so that nobody can read them. */
 export const sealing = definePlugin({ id: 'sealing', kernelApi: '^1.0', options: {} }, (on) => {
   on.writer({
@@ -121,7 +125,7 @@ export const sealing = definePlugin({ id: 'sealing', kernelApi: '^1.0', options:
     create: (): Writer => ({
       encrypts: true,
       accepts: (step) => step.kind === 'put-document' && step.sensitive,
-      render: (step) => Promise.resolve(ok(Buffer.from(`sealed ${step.path}`))),
+      render: (step) => Promise.resolve(ok(Buffer.from(step.kind === 'put-document' ? sealed(step.object) : ''))),
     }),
   });
 });

@@ -270,7 +270,7 @@ async function commit(
   message: Message,
   documents: readonly DocumentCount[],
 ): Promise<Planned> {
-  const { planning, lane, folder, layout, onto } = attempt;
+  const { planning, folder, onto } = attempt;
   const committer = planning.committer();
   const { signature: author, kind: authorKind } = authorOf(write.author, committer, write.authoredAt);
   const { found } = written;
@@ -295,8 +295,6 @@ async function commit(
     message: message.text,
   });
   if (made.kind === 'unchanged') return nothing;
-  // What a plugin put beside the documents is judged like anybody's file.
-  if (beside.size === 0) lane.adopt(layout, planning.store.folder(made.commit, lane.settings.path));
   return {
     kind: 'planned',
     plan: { ...plan, commit: made.commit, placements: placementsIn(written.steps) },
