@@ -193,12 +193,12 @@ it('a folder that no layout knows is refused with what its layouts say of it', a
 it('I1: a commit of our own that leaves a folder nobody may write is the last one', async () => {
   const rig = await openRig({ layouts: [pickyLayout().plugin] });
 
-  rig.write(aConfigMap({ name: 'one', data: { join: 'BROKEN' } }));
+  rig.write(aConfigMap({ name: 'one', data: { join: 'BROKEN.jsonl' } }));
   await rig.clock.advance(10_000);
   rig.write(aConfigMap('two'));
   await rig.clock.advance(10_000);
 
   expect(rig.targetHandle.status().folder).toMatchObject({ state: 'Refused', refusals: [{ code: 'invalid-yaml' }] });
-  expect(paths(rig)).toEqual(['app/BROKEN']);
+  expect(paths(rig)).toEqual(['README.md', 'app/BROKEN.jsonl']);
   await rig.runtime.close(0);
 });
