@@ -1,4 +1,4 @@
-import { Extents } from './extents.js';
+import type { Extents } from './extents.js';
 import { lineStart } from './lines.js';
 import type { Splice } from './splices.js';
 import type { Item, ListNode } from './tree.js';

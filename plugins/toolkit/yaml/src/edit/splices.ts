@@ -7,7 +7,7 @@ export interface Splice {
 
 /**
  * The text of `[from, to)` with its splices applied. At one offset insertions come first, in the order they were made, then what
- * replaces. What two of them only take away is taken once.
+ * replaces. What two of them only take away is taken once, and may have an insertion within.
  */
 export function applySplices(text: string, splices: readonly Splice[], from = 0, to = text.length): string {
   const inOrder = splices
@@ -18,11 +18,11 @@ export function applySplices(text: string, splices: readonly Splice[], from = 0,
   let out = '';
   let at = from;
   let isTaken = false;
-  for (const { splice } of inOrder) {
-    const isInTaken = isTaken && splice.text === '' && splice.start < at;
+  for (const { splice, isInsertion } of inOrder) {
+    const isInTaken: boolean = isTaken && splice.start < at && (splice.text === '' || isInsertion);
     if ((splice.start < at && !isInTaken) || splice.end > to) throw new OverlappingSplices();
-    if (!isInTaken) out += text.slice(at, splice.start) + splice.text;
-    isTaken = splice.text === '';
+    out += text.slice(Math.min(at, splice.start), splice.start) + splice.text;
+    isTaken = isInTaken || splice.text === '';
     at = Math.max(at, splice.end);
   }
   return out + text.slice(at, to);
