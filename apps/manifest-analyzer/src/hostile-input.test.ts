@@ -57,7 +57,7 @@ describe('hostile input', () => {
     const { status } = await scanFolder(folder.root);
 
     expect(status.issues.map(({ message }) => message)).toEqual([
-      'huge.yaml: the file has 104857600 bytes, the limit is 5242880',
+      'huge.yaml: the file has 104857600 bytes, the limit is 5242880; repair the file, remove it or name it in .gittargetignore',
     ]);
     expect(performance.now() - started).toBeLessThan(soonMs);
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);

@@ -95,17 +95,20 @@ function describeForeign(path: string, role: EntryRole): Issue | undefined {
 const isManifest = ({ nature }: FileDocument): boolean =>
   nature === 'manifest' || nature === 'non-editable' || nature === 'encrypted';
 
+const repair = `repair the file, remove it or name it in ${ignoreFileName}`;
+
 /** A file of manifests alone, or one without any document, passes. */
 function judgeManifest(path: string, file: ManifestFile): Issue | undefined {
-  if (file.problem !== undefined) return issue('invalid-yaml', path, file.problem);
+  if (file.problem !== undefined) return issue('invalid-yaml', path, `${file.problem}; ${repair}`);
   const intruder = file.documents.find((document) => !isManifest(document));
   if (intruder === undefined) return undefined;
   if (file.documents.some(isManifest)) {
-    const what = `${describeIntruder(intruder)}; a file of manifests holds nothing else`;
+    const what = `${describeIntruder(intruder)}; a file of manifests holds nothing else: take it out`;
     return issue('impure-managed-file', path, what, intruder.index);
   }
   const invalid = file.documents.find(({ nature }) => nature === 'invalid');
-  if (invalid !== undefined) return issue('invalid-yaml', path, invalid.problem ?? 'does not parse', invalid.index);
+  if (invalid !== undefined)
+    return issue('invalid-yaml', path, `${invalid.problem ?? 'does not parse'}; ${repair}`, invalid.index);
   const notKrm = file.documents.find(({ nature }) => nature === 'not-krm');
   if (notKrm === undefined) return undefined;
   const what = `YAML is not a Kubernetes manifest (apiVersion, kind and metadata.name are needed; a List must be split into documents); remove it or name it in ${ignoreFileName}`;
