@@ -52,7 +52,7 @@ export class PackIndex {
     const first = head >>> 24;
     let low = this.#fanout[first] ?? 0;
     const end = this.#fanout[first + 1] ?? 0;
-    for (let high = end; low < high; ) {
+    for (let high = end; low < high;) {
       const middle = (low + high) >>> 1;
       if ((this.#heads[middle] ?? 0) < head) low = middle + 1;
       else high = middle;
