@@ -1,4 +1,5 @@
 import { maxDepth } from './limits.js';
+import { LineCursor, unusual } from './line-cursor.js';
 import { readPlainScalar } from './plain-scalar.js';
 
 /** What an inventory needs of a document: who it is about, and whether it is encrypted. */
@@ -10,9 +11,6 @@ export interface SimpleIdentity {
   /** A top-level `sops` map is there. */
   readonly isEncrypted: boolean;
 }
-
-/** Thrown at the first thing outside the subset. */
-const unusual = new Error('outside the simple subset');
 
 /**
  * Walks over a document of the same simple kind as `readSimple` takes and holds it against the same rules, but keeps four texts and
@@ -54,10 +52,7 @@ type Role = 'root' | 'metadata' | 'inner';
 class IdentityReader {
   private readonly text: string;
   private readonly to: number;
-  /** Start of the current line's content, and its column; `column` is -1 at the end. */
-  private at: number;
-  private column = -1;
-  private next: number;
+  private readonly line: LineCursor;
   /** Keys of the maps that are open. */
   private readonly keys: string[] = [];
   private kind: Kind = 'other';
@@ -68,53 +63,16 @@ class IdentityReader {
   constructor(text: string, from: number, to: number) {
     this.text = text;
     this.to = to;
-    this.at = from;
-    this.next = from;
+    this.line = new LineCursor(text, from, to);
   }
 
   document(): SimpleIdentity {
-    this.advance();
-    if (this.column !== 0) throw unusual;
-    if (this.isDash(this.at)) this.list(0, 1);
+    this.line.advance();
+    if (this.line.column !== 0) throw unusual;
+    if (this.line.isDash(this.line.at)) this.list(0, 1);
     else this.map(0, 1, 'root');
-    this.expectEnd();
+    if (!this.line.isAtEnd) throw unusual;
     return this.found;
-  }
-
-  private expectEnd(): void {
-    if (this.column !== -1) throw unusual;
-  }
-
-  /** Moves to the next line that holds content. */
-  private advance(): void {
-    const { text, to } = this;
-    let at = this.next;
-    while (at < to) {
-      const start = at;
-      while (at < to && text.charCodeAt(at) === 0x20) at += 1;
-      if (at >= to) break;
-      const code = text.charCodeAt(at);
-      if (code === 0x0a) at += 1;
-      else if (code === 0x23) at = this.lineEnd(at) + 1;
-      else {
-        this.at = at;
-        this.column = at - start;
-        return;
-      }
-    }
-    this.next = to;
-    this.column = -1;
-  }
-
-  private lineEnd(at: number): number {
-    const end = this.text.indexOf('\n', at);
-    return end === -1 || end > this.to ? this.to : end;
-  }
-
-  private isDash(at: number): boolean {
-    if (this.text.charCodeAt(at) !== 0x2d) return false;
-    const code = this.text.charCodeAt(at + 1);
-    return at + 1 >= this.to || code === 0x20 || code === 0x0a;
   }
 
   private map(column: number, depth: number, role: Role): void {
@@ -126,8 +84,8 @@ class IdentityReader {
       more = this.remember(key, firstKey, more);
       this.valueAfter(column, depth, true, role === 'root' && key === 'metadata' ? 'metadata' : 'inner');
       if (role !== 'inner') this.keep(role, key);
-      if (this.column < column) break;
-      if (this.column > column || this.isDash(this.at)) throw unusual;
+      if (this.line.column < column) break;
+      if (this.line.column > column || this.line.isDash(this.line.at)) throw unusual;
     }
     this.keys.length = firstKey;
     this.kind = 'map';
@@ -165,36 +123,31 @@ class IdentityReader {
   private list(column: number, depth: number): void {
     if (depth > maxDepth) throw unusual;
     for (;;) {
-      this.at += 1;
+      this.line.at += 1;
       this.item(column, depth);
-      if (this.column < column) break;
-      if (this.column > column) throw unusual;
+      if (this.line.column < column) break;
+      if (this.line.column > column) throw unusual;
       // A list that lies flush with its key ends at the next key.
-      if (!this.isDash(this.at)) break;
+      if (!this.line.isDash(this.line.at)) break;
     }
     this.kind = 'other';
   }
 
   /** Stands behind the dash. A collection may begin on the same line. */
   private item(column: number, depth: number): void {
-    const at = this.skipSpaces(this.at);
-    const inner = column + 1 + (at - this.at);
-    if (at > this.at && at < this.to) {
-      if (this.isDash(at)) {
-        this.at = at;
+    const at = this.line.skipSpaces(this.line.at);
+    const inner = column + 1 + (at - this.line.at);
+    if (at > this.line.at && at < this.to) {
+      if (this.line.isDash(at)) {
+        this.line.at = at;
         return this.list(inner, depth + 1);
       }
       if (this.isKeyAt(at)) {
-        this.at = at;
+        this.line.at = at;
         return this.map(inner, depth + 1, 'inner');
       }
     }
     this.valueAfter(column, depth, false, 'inner');
-  }
-
-  private skipSpaces(at: number): number {
-    while (at < this.to && this.text.charCodeAt(at) === 0x20) at += 1;
-    return at;
   }
 
   /** Whether an implicit key starts here; does not move. */
@@ -211,17 +164,12 @@ class IdentityReader {
     if (keyStart[text.charCodeAt(at)] !== 1) return -1;
     let end = at + 1;
     while (end < to && keyInside[text.charCodeAt(end)] === 1) end += 1;
-    return end < to && text.charCodeAt(end) === 0x3a && this.isBlankAt(end + 1) ? end : -1;
-  }
-
-  private isBlankAt(at: number): boolean {
-    const code = this.text.charCodeAt(at);
-    return at >= this.to || code === 0x20 || code === 0x0a;
+    return end < to && text.charCodeAt(end) === 0x3a && this.line.isBlank(end + 1) ? end : -1;
   }
 
   /** Reads a key and its colon. */
   private key(): string {
-    const { at, text } = this;
+    const { at, text } = this.line;
     const code = text.charCodeAt(at);
     let key: string;
     let end: number;
@@ -229,7 +177,7 @@ class IdentityReader {
       end = this.quotedEnd(at, code);
       if (this.kind === 'escaped') throw unusual;
       key = text.slice(at + 1, end - 1);
-      if (end >= this.to || text.charCodeAt(end) !== 0x3a || !this.isBlankAt(end + 1)) throw unusual;
+      if (end >= this.to || text.charCodeAt(end) !== 0x3a || !this.line.isBlank(end + 1)) throw unusual;
     } else {
       end = this.plainKeyEnd(at);
       if (end === -1) throw unusual;
@@ -238,7 +186,7 @@ class IdentityReader {
       key = typeof plain === 'string' ? plain : String(plain);
     }
     if (end - at > longestKey) throw unusual;
-    this.at = end + 1;
+    this.line.at = end + 1;
     return key;
   }
 
@@ -269,43 +217,35 @@ class IdentityReader {
 
   /** What follows a key's colon or a dash, on the same line or below; moves to the next line with content. */
   private valueAfter(column: number, depth: number, isOfKey: boolean, role: Role): void {
-    const at = this.skipSpaces(this.at);
+    const at = this.line.skipSpaces(this.line.at);
     const code = at < this.to ? this.text.charCodeAt(at) : 0x0a;
-    if (code === 0x0a || (code === 0x23 && at > this.at))
-      return this.below(this.lineEnd(at), column, depth, isOfKey, role);
+    if (code === 0x0a || (code === 0x23 && at > this.line.at))
+      return this.below(this.line.lineEnd(at), column, depth, isOfKey, role);
     if (code === 0x7c || code === 0x3e) return this.block(at, column);
-    if (code === 0x22 || code === 0x27) this.endLine(this.quotedEnd(at, code));
+    if (code === 0x22 || code === 0x27) this.line.endLine(this.quotedEnd(at, code));
     else if (code === 0x7b || code === 0x5b) {
       this.flow(at, depth + 1, role);
-      this.endLine(this.at);
+      this.line.endLine(this.line.at);
     } else this.plain(at, code);
-    this.advance();
-    if (this.column > column) throw unusual;
+    this.line.advance();
+    if (this.line.column > column) throw unusual;
   }
 
   private below(lineEnd: number, column: number, depth: number, isOfKey: boolean, role: Role): void {
-    this.next = lineEnd + 1;
-    this.advance();
-    if (this.column > column) {
-      if (this.isDash(this.at)) this.list(this.column, depth + 1);
-      else this.map(this.column, depth + 1, role);
-    } else if (isOfKey && this.column === column && this.isDash(this.at)) this.list(column, depth + 1);
+    this.line.next = lineEnd + 1;
+    this.line.advance();
+    if (this.line.column > column) {
+      if (this.line.isDash(this.line.at)) this.list(this.line.column, depth + 1);
+      else this.map(this.line.column, depth + 1, role);
+    } else if (isOfKey && this.line.column === column && this.line.isDash(this.line.at)) this.list(column, depth + 1);
     else this.kind = 'other';
-  }
-
-  /** Nothing but a comment may follow. */
-  private endLine(at: number): void {
-    const content = this.skipSpaces(at);
-    const isComment = content > at && this.text.charCodeAt(content) === 0x23;
-    if (content < this.to && this.text.charCodeAt(content) !== 0x0a && !isComment) throw unusual;
-    this.next = this.lineEnd(content) + 1;
   }
 
   /** A plain scalar of one line. */
   private plain(start: number, first: number): void {
     const { text, to } = this;
     if (first === 0x2d || first === 0x3f || first === 0x3a) {
-      if (this.isBlankAt(start + 1)) throw unusual;
+      if (this.line.isBlank(start + 1)) throw unusual;
     } else if (indicator[first] === 1) throw unusual;
     let end = start;
     let at = start;
@@ -313,9 +253,9 @@ class IdentityReader {
     for (; at < to; at += 1) {
       const code = text.charCodeAt(at);
       if (code === 0x0a) break;
-      if (code === 0x09 || (code === 0x3a && this.isBlankAt(at + 1))) throw unusual;
+      if (code === 0x09 || (code === 0x3a && this.line.isBlank(at + 1))) throw unusual;
       if (code === 0x23 && before === 0x20) {
-        at = this.lineEnd(at);
+        at = this.line.lineEnd(at);
         break;
       }
       if (code !== 0x20) end = at + 1;
@@ -324,7 +264,7 @@ class IdentityReader {
     this.kind = 'plain';
     this.scalarFrom = start;
     this.scalarTo = end;
-    this.next = at + 1;
+    this.line.next = at + 1;
   }
 
   /** Brackets that close on their line and hold nothing odd; moves behind them. */
@@ -335,49 +275,49 @@ class IdentityReader {
     const close = isMap ? 0x7d : 0x5d;
     const firstKey = this.keys.length;
     let more: Set<string> | undefined;
-    this.at = this.skipSpaces(at + 1);
-    for (let isFirst = true; text.charCodeAt(this.at) !== close; isFirst = false) {
+    this.line.at = this.line.skipSpaces(at + 1);
+    for (let isFirst = true; text.charCodeAt(this.line.at) !== close; isFirst = false) {
       if (!isFirst) {
-        if (text.charCodeAt(this.at) !== 0x2c) throw unusual;
-        this.at = this.skipSpaces(this.at + 1);
+        if (text.charCodeAt(this.line.at) !== 0x2c) throw unusual;
+        this.line.at = this.line.skipSpaces(this.line.at + 1);
       }
       const key = isMap ? this.flowKey() : '';
       if (isMap) more = this.remember(key, firstKey, more);
       this.flowValue(depth);
       if (isMap && role === 'metadata') this.keep(role, key);
-      this.at = this.skipSpaces(this.at);
+      this.line.at = this.line.skipSpaces(this.line.at);
     }
     this.keys.length = firstKey;
-    this.at += 1;
+    this.line.at += 1;
     this.kind = isMap ? 'map' : 'other';
   }
 
   private flowKey(): string {
-    const from = this.at;
+    const from = this.line.at;
     this.flowScalar();
     if (this.kind === 'escaped') throw unusual;
     const raw = this.text.slice(this.scalarFrom, this.scalarTo);
     const key = this.kind === 'plain' ? readPlainScalar(raw) : raw;
     if (typeof key === 'number' || typeof key === 'bigint' || key === null) throw unusual;
-    const isEnd = this.at >= this.to || this.text.charCodeAt(this.at) !== 0x3a;
-    if (isEnd || this.at - from > longestKey || this.text.charCodeAt(this.at + 1) !== 0x20) throw unusual;
-    this.at = this.skipSpaces(this.at + 1);
+    const isEnd = this.line.at >= this.to || this.text.charCodeAt(this.line.at) !== 0x3a;
+    if (isEnd || this.line.at - from > longestKey || this.text.charCodeAt(this.line.at + 1) !== 0x20) throw unusual;
+    this.line.at = this.line.skipSpaces(this.line.at + 1);
     return String(key);
   }
 
   private flowValue(depth: number): void {
-    const code = this.text.charCodeAt(this.at);
-    if (code === 0x7b || code === 0x5b) this.flow(this.at, depth + 1, 'inner');
+    const code = this.text.charCodeAt(this.line.at);
+    if (code === 0x7b || code === 0x5b) this.flow(this.line.at, depth + 1, 'inner');
     else this.flowScalar();
   }
 
   /** Moves behind it. */
   private flowScalar(): void {
-    const { at, text, to } = this;
+    const { at, text, to } = this.line;
     if (at >= to) throw unusual;
     const code = text.charCodeAt(at);
     if (code === 0x22 || code === 0x27) {
-      this.at = this.quotedEnd(at, code);
+      this.line.at = this.quotedEnd(at, code);
       return;
     }
     const isDashed = code === 0x2d && keyInside[text.charCodeAt(at + 1)] === 1;
@@ -391,7 +331,7 @@ class IdentityReader {
     this.kind = 'plain';
     this.scalarFrom = at;
     this.scalarTo = end;
-    this.at = end;
+    this.line.at = end;
   }
 
   /** A literal or folded block. Its text is nobody's identity. */
@@ -434,9 +374,9 @@ class IdentityReader {
       at = end + 1;
     }
     if (isBlankEnd && (hasIndicator || isFolded)) throw unusual;
-    this.next = at;
-    this.advance();
-    if (this.column > column) throw unusual;
+    this.line.next = at;
+    this.line.advance();
+    if (this.line.column > column) throw unusual;
     this.kind = 'block';
   }
 }

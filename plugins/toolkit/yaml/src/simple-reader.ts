@@ -1,9 +1,7 @@
 import type { JsonValue } from '@gitops-reverser/kernel-api';
 import { maxDepth } from './limits.js';
+import { LineCursor, unusual } from './line-cursor.js';
 import { readPlainScalar } from './plain-scalar.js';
-
-/** Thrown at the first thing outside the subset; one instance, because a folder may throw it ten thousand times. */
-const unusual = new Error('outside the simple subset');
 
 /**
  * Reads the part of YAML that nearly every manifest keeps to: block maps and lists, one-line plain and quoted scalars,
@@ -40,64 +38,20 @@ type Fields = Record<string, JsonValue>;
 class SimpleReader {
   private readonly text: string;
   private readonly to: number;
-  /** Start of the current line's content, and its column; `column` is -1 at the end. */
-  private at: number;
-  private column = -1;
-  private next: number;
+  private readonly line: LineCursor;
 
   constructor(text: string, from: number, to: number) {
     this.text = text;
     this.to = to;
-    this.at = from;
-    this.next = from;
+    this.line = new LineCursor(text, from, to);
   }
 
   document(): JsonValue {
-    this.advance();
-    if (this.column !== 0) throw unusual;
-    const value = this.isDash(this.at) ? this.list(0, 1) : this.map(0, 1);
-    this.expectEnd();
+    this.line.advance();
+    if (this.line.column !== 0) throw unusual;
+    const value = this.line.isDash(this.line.at) ? this.list(0, 1) : this.map(0, 1);
+    if (!this.line.isAtEnd) throw unusual;
     return value;
-  }
-
-  private expectEnd(): void {
-    if (this.column !== -1) throw unusual;
-  }
-
-  /** Moves to the next line that holds content. */
-  private advance(): void {
-    const { text, to } = this;
-    let at = this.next;
-    while (at < to) {
-      const start = at;
-      while (at < to && text.charCodeAt(at) === 0x20) at += 1;
-      if (at >= to) break;
-      const code = text.charCodeAt(at);
-      if (code === 0x0a) {
-        at += 1;
-        continue;
-      }
-      if (code === 0x23) {
-        at = this.lineEnd(at) + 1;
-        continue;
-      }
-      this.at = at;
-      this.column = at - start;
-      return;
-    }
-    this.next = to;
-    this.column = -1;
-  }
-
-  private lineEnd(at: number): number {
-    const end = this.text.indexOf('\n', at);
-    return end === -1 || end > this.to ? this.to : end;
-  }
-
-  private isDash(at: number): boolean {
-    if (this.text.charCodeAt(at) !== 0x2d) return false;
-    const code = this.text.charCodeAt(at + 1);
-    return at + 1 >= this.to || code === 0x20 || code === 0x0a;
   }
 
   private map(column: number, depth: number): JsonValue {
@@ -107,8 +61,8 @@ class SimpleReader {
       const key = this.key();
       if (key in map) throw unusual;
       map[key] = this.valueAfter(column, depth, true);
-      if (this.column < column) return map;
-      if (this.column > column || this.isDash(this.at)) throw unusual;
+      if (this.line.column < column) return map;
+      if (this.line.column > column || this.line.isDash(this.line.at)) throw unusual;
     }
   }
 
@@ -116,35 +70,30 @@ class SimpleReader {
     if (depth > maxDepth) throw unusual;
     const list: JsonValue[] = [];
     for (;;) {
-      this.at += 1;
+      this.line.at += 1;
       list.push(this.item(column, depth));
-      if (this.column < column) return list;
-      if (this.column > column) throw unusual;
+      if (this.line.column < column) return list;
+      if (this.line.column > column) throw unusual;
       // A list that lies flush with its key ends at the next key.
-      if (!this.isDash(this.at)) return list;
+      if (!this.line.isDash(this.line.at)) return list;
     }
   }
 
   /** Stands behind the dash. A collection may begin on the same line. */
   private item(column: number, depth: number): JsonValue {
-    const at = this.skipSpaces(this.at);
-    const inner = column + 1 + (at - this.at);
-    if (at > this.at && at < this.to) {
-      if (this.isDash(at)) {
-        this.at = at;
+    const at = this.line.skipSpaces(this.line.at);
+    const inner = column + 1 + (at - this.line.at);
+    if (at > this.line.at && at < this.to) {
+      if (this.line.isDash(at)) {
+        this.line.at = at;
         return this.list(inner, depth + 1);
       }
       if (this.isKeyAt(at)) {
-        this.at = at;
+        this.line.at = at;
         return this.map(inner, depth + 1);
       }
     }
     return this.valueAfter(column, depth, false);
-  }
-
-  private skipSpaces(at: number): number {
-    while (at < this.to && this.text.charCodeAt(at) === 0x20) at += 1;
-    return at;
   }
 
   /** Whether an implicit key starts here; does not move. */
@@ -157,7 +106,7 @@ class SimpleReader {
 
   /** Reads a key and its colon. */
   private key(): string {
-    const { at } = this;
+    const { at } = this.line;
     const code = this.text.charCodeAt(at);
     let key: string;
     let end: number;
@@ -175,7 +124,7 @@ class SimpleReader {
     if (end - at > longestKey || this.text.charCodeAt(end) !== 0x3a) throw unusual;
     const after = this.text.charCodeAt(end + 1);
     if (end + 1 < this.to && after !== 0x20 && after !== 0x0a) throw unusual;
-    this.at = end + 1;
+    this.line.at = end + 1;
     return key;
   }
 
@@ -192,24 +141,25 @@ class SimpleReader {
 
   /** What follows a key's colon or a dash, on the same line or below; moves to the next line with content. */
   private valueAfter(column: number, depth: number, isOfKey: boolean): JsonValue {
-    const at = this.skipSpaces(this.at);
+    const at = this.line.skipSpaces(this.line.at);
     const code = at < this.to ? this.text.charCodeAt(at) : 0x0a;
-    if (code === 0x0a || (code === 0x23 && at > this.at)) return this.below(this.lineEnd(at), column, depth, isOfKey);
+    if (code === 0x0a || (code === 0x23 && at > this.line.at))
+      return this.below(this.line.lineEnd(at), column, depth, isOfKey);
     if (code === 0x7c) return this.literal(at, column);
     let value: JsonValue;
     if (code === 0x22 || code === 0x27) {
       const end = this.end(code === 0x22 ? doubleQuoted : singleQuoted, at);
       if (end === -1) throw unusual;
       value = this.unquote(at, end);
-      this.endLine(end);
+      this.line.endLine(end);
     } else if (code === 0x7b || code === 0x5b) {
       value = this.flow(at, depth + 1);
-      this.endLine(this.at);
+      this.line.endLine(this.line.at);
     } else {
       value = this.plain(at, code);
     }
-    this.advance();
-    if (this.column > column) throw unusual;
+    this.line.advance();
+    if (this.line.column > column) throw unusual;
     return value;
   }
 
@@ -220,65 +170,59 @@ class SimpleReader {
     const close = isMap ? 0x7d : 0x5d;
     const map = Object.create(null) as Fields;
     const list: JsonValue[] = [];
-    this.at = this.skipSpaces(at + 1);
-    for (let isFirst = true; isFirst || this.text.charCodeAt(this.at) !== close; isFirst = false) {
-      if (isFirst && this.text.charCodeAt(this.at) === close) break;
+    this.line.at = this.line.skipSpaces(at + 1);
+    for (let isFirst = true; isFirst || this.text.charCodeAt(this.line.at) !== close; isFirst = false) {
+      if (isFirst && this.text.charCodeAt(this.line.at) === close) break;
       if (!isFirst) {
-        if (this.text.charCodeAt(this.at) !== 0x2c) throw unusual;
-        this.at = this.skipSpaces(this.at + 1);
+        if (this.text.charCodeAt(this.line.at) !== 0x2c) throw unusual;
+        this.line.at = this.line.skipSpaces(this.line.at + 1);
       }
       if (isMap) {
         const key = this.flowKey();
         if (key in map) throw unusual;
         map[key] = this.flowValue(depth);
       } else list.push(this.flowValue(depth));
-      this.at = this.skipSpaces(this.at);
+      this.line.at = this.line.skipSpaces(this.line.at);
     }
-    this.at += 1;
+    this.line.at += 1;
     return isMap ? map : list;
   }
 
   private flowKey(): string {
-    const code = this.text.charCodeAt(this.at);
+    const code = this.text.charCodeAt(this.line.at);
     const isQuoted = code === 0x22 || code === 0x27;
-    const from = this.at;
+    const from = this.line.at;
     const value = this.flowValue(maxDepth);
     if (!isKeyWord(value)) throw unusual;
-    if (this.at - from > longestKey || this.text.charCodeAt(this.at) !== 0x3a) throw unusual;
-    const next = this.text.charCodeAt(this.at + 1);
+    if (this.line.at - from > longestKey || this.text.charCodeAt(this.line.at) !== 0x3a) throw unusual;
+    const next = this.text.charCodeAt(this.line.at + 1);
     if (next !== 0x20 && !(isQuoted && next !== 0x2c && next !== 0x7d)) throw unusual;
-    this.at = this.skipSpaces(this.at + 1);
+    this.line.at = this.line.skipSpaces(this.line.at + 1);
     return String(value);
   }
 
   private flowValue(depth: number): JsonValue {
-    const { at } = this;
+    const { at } = this.line;
     if (at >= this.to) throw unusual;
     const code = this.text.charCodeAt(at);
     if (code === 0x7b || code === 0x5b) return this.flow(at, depth + 1);
     const isQuoted = code === 0x22 || code === 0x27;
     const end = this.end(code === 0x22 ? doubleQuoted : code === 0x27 ? singleQuoted : flowPlain, at);
     if (end === -1) throw unusual;
-    this.at = end;
+    this.line.at = end;
     return isQuoted ? this.unquote(at, end) : readPlainScalar(this.text.slice(at, end));
   }
 
   private below(lineEnd: number, column: number, depth: number, isOfKey: boolean): JsonValue {
-    this.next = lineEnd + 1;
-    this.advance();
-    if (this.column > column) {
-      return this.isDash(this.at) ? this.list(this.column, depth + 1) : this.map(this.column, depth + 1);
+    this.line.next = lineEnd + 1;
+    this.line.advance();
+    if (this.line.column > column) {
+      return this.line.isDash(this.line.at)
+        ? this.list(this.line.column, depth + 1)
+        : this.map(this.line.column, depth + 1);
     }
-    if (isOfKey && this.column === column && this.isDash(this.at)) return this.list(column, depth + 1);
+    if (isOfKey && this.line.column === column && this.line.isDash(this.line.at)) return this.list(column, depth + 1);
     return null;
-  }
-
-  /** Nothing but a comment may follow. */
-  private endLine(at: number): void {
-    const content = this.skipSpaces(at);
-    const isComment = content > at && this.text.charCodeAt(content) === 0x23;
-    if (content < this.to && this.text.charCodeAt(content) !== 0x0a && !isComment) throw unusual;
-    this.next = this.lineEnd(content) + 1;
   }
 
   private plain(at: number, first: number): JsonValue {
@@ -286,13 +230,13 @@ class SimpleReader {
       const code = this.text.charCodeAt(at + 1);
       if (at + 1 >= this.to || code === 0x20 || code === 0x0a || code === 0x09) throw unusual;
     } else if (isIndicator(first)) throw unusual;
-    const lineEnd = this.lineEnd(at);
+    const lineEnd = this.line.lineEnd(at);
     let plain = this.text.slice(at, lineEnd);
     const comment = plain.indexOf(' #');
     if (comment !== -1) plain = plain.slice(0, comment);
     plain = plain.trimEnd();
     if (plainInside.test(plain)) throw unusual;
-    this.next = lineEnd + 1;
+    this.line.next = lineEnd + 1;
     return readPlainScalar(plain);
   }
 
@@ -337,9 +281,9 @@ class SimpleReader {
     }
     // The full reader sees less in blank lines at the end when there is an indicator; one reading is enough.
     if (isBlankEnd && header[1] !== '') throw unusual;
-    this.next = start;
-    this.advance();
-    if (this.column > column) throw unusual;
+    this.line.next = start;
+    this.line.advance();
+    if (this.line.column > column) throw unusual;
     return chomp(lines, content, header[2] ?? '');
   }
 }
