@@ -1,7 +1,7 @@
-import type { GeneratedSelection, KubeObject, ResourceType, Sanitized, Sanitizer } from '@gitops-reverser/kernel-api';
+import type { GeneratedSelection, KubeObject, Sanitized, Sanitizer } from '@gitops-reverser/kernel-api';
 import { openKernel, type Kernel } from '@gitops-reverser/kernel-core';
 import { sanitize } from '@gitops-reverser/kernel-pipeline';
-import { fakeClock, fakeLogger, fakeMetrics } from '@gitops-reverser/kernel-testing';
+import { fakeClock, fakeLogger, fakeMetrics, typeOf } from '@gitops-reverser/kernel-testing';
 import { OFFERS } from './check-plugins.js';
 import { parseConfiguration } from './config/configuration.js';
 import { BUILT_IN, pluginEntries } from './plugins.js';
@@ -43,22 +43,4 @@ export async function openChain(file: Readonly<Record<string, unknown>> = {}): P
     },
     [Symbol.asyncDispose]: () => kernel.close(1_000),
   };
-}
-
-/** The type of an object of a usual plural: enough for data that does not name its resource. */
-export function typeOf({ apiVersion, kind, metadata }: KubeObject): ResourceType {
-  const [group, version] = apiVersion.includes('/') ? (apiVersion.split('/') as [string, string]) : ['', apiVersion];
-  return {
-    group,
-    version,
-    kind,
-    resource: pluralOf(kind.toLowerCase()),
-    namespaced: metadata?.namespace !== undefined,
-  };
-}
-
-function pluralOf(singular: string): string {
-  if (singular.endsWith('endpoints')) return singular;
-  if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`;
-  return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }

@@ -173,6 +173,24 @@ export function dropDocument(path: string, object: KubeObject, type?: ResourceTy
   return { kind: 'drop-document', path, ref: refTo(object, type) };
 }
 
+/** The type of an object of a usual plural: enough for data that does not name its resource. */
+export function typeOf({ apiVersion, kind, metadata }: KubeObject): ResourceType {
+  const [group, version] = apiVersion.includes('/') ? (apiVersion.split('/') as [string, string]) : ['', apiVersion];
+  return {
+    group,
+    version,
+    kind,
+    resource: pluralOf(kind.toLowerCase()),
+    namespaced: metadata?.namespace !== undefined,
+  };
+}
+
+function pluralOf(singular: string): string {
+  if (singular.endsWith('endpoints')) return singular;
+  if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`;
+  return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`;
+}
+
 /** Freezes a value and everything below it, so that a mutation throws where it happens. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || Object.isFrozen(value)) return value;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject, JsonValue, KubeObject, ResourceType } from '@gitops-reverser/kernel-api';
+import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
 import { parseDocuments } from '@gitops-reverser/toolkit-yaml';
 
 const shared = join(import.meta.dirname, '..', '..', '..', '..', 'shared');
@@ -30,22 +30,4 @@ export function need(value: JsonObject, key: string): JsonObject {
   const found = value[key];
   if (!isObject(found)) throw new Error(`expected a map at ${key}, found ${JSON.stringify(found)}`);
   return found;
-}
-
-/** The type of an object of a usual plural: enough for data that does not name its resource. */
-export function typeOf({ apiVersion, kind, metadata }: KubeObject): ResourceType {
-  const [group, version] = apiVersion.includes('/') ? (apiVersion.split('/') as [string, string]) : ['', apiVersion];
-  return {
-    group,
-    version,
-    kind,
-    resource: pluralOf(kind.toLowerCase()),
-    namespaced: metadata?.namespace !== undefined,
-  };
-}
-
-function pluralOf(singular: string): string {
-  if (singular.endsWith('endpoints')) return singular;
-  if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`;
-  return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }

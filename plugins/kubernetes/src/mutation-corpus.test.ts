@@ -7,8 +7,8 @@ import {
   type KubeObject,
   type SourceEvent,
 } from '@gitops-reverser/kernel-api';
-import { deepFreeze } from '@gitops-reverser/kernel-testing';
-import { corpusFolder, need, readYaml, typeOf } from './corpus.fixture.js';
+import { deepFreeze, typeOf } from '@gitops-reverser/kernel-testing';
+import { corpusFolder, need, readYaml } from './corpus.fixture.js';
 import { createSanitizer } from './sanitizer/index.js';
 import { EventConverter } from './source/convert.js';
 
