@@ -1,5 +1,5 @@
 import { editToJson } from './edit/report.js';
-import type { EditResult } from './edit/workload.js';
+import type { EditResult } from './edit/report.js';
 import { against } from './gates.js';
 import type { SingleEditResult } from './single-edit.js';
 import type { SnapshotResult } from './snapshot.js';

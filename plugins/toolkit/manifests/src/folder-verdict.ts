@@ -2,7 +2,7 @@ import type { FolderView, Refusal } from '@gitops-reverser/kernel-api';
 import { compareCodePoints } from '@gitops-reverser/toolkit-yaml';
 import type { FolderContents } from './folder-contents.js';
 import type { FolderCache } from './folder-reader.js';
-import { namedValuesFiles } from './values-context.js';
+import { namedValuesFiles, type RetainedFile } from './values-context.js';
 
 /** Why a folder is not taken on, by whatever layout. */
 export interface FolderIssue extends Refusal {
@@ -11,13 +11,6 @@ export interface FolderIssue extends Refusal {
   /** Somebody can clear it with the present version. */
   readonly solvable: boolean;
   readonly actor: 'repository-author' | '';
-}
-
-/** A file that is understood and never written. */
-export interface RetainedFile {
-  readonly path: string;
-  /** A kustomization the folder is refused for. */
-  readonly unsupported?: true;
 }
 
 export interface FolderVerdict {

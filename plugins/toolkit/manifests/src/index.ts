@@ -1,13 +1,7 @@
 export { acceptanceReason, summarizeIssues, type Issue, type IssueCode } from './acceptance.js';
 export type { FolderContents } from './folder-contents.js';
 export type { FolderDocument, FolderEntry } from './folder-entry.js';
-export {
-  judgePlainFolder,
-  sortFolderIssues,
-  type FolderIssue,
-  type FolderVerdict,
-  type RetainedFile,
-} from './folder-verdict.js';
+export { judgePlainFolder, sortFolderIssues, type FolderIssue, type FolderVerdict } from './folder-verdict.js';
 export { FolderCache, maxFiles, readFolder } from './folder-reader.js';
 export { isKustomizationPath, roleOf, type EntryRole } from './folder-roles.js';
 export { describeDocument, documentKey, key, parseApiVersion, type DocumentIdentity } from './identity.js';
@@ -46,3 +40,4 @@ export {
   type SensitiveResources,
 } from './sensitivity.js';
 export * from './kustomize/index.js';
+export type { RetainedFile } from './values-context.js';

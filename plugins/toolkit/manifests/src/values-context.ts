@@ -2,9 +2,15 @@ import type { FolderView } from '@gitops-reverser/kernel-api';
 import { compareCodePoints } from '@gitops-reverser/toolkit-yaml';
 import type { FolderContents } from './folder-contents.js';
 import type { FolderCache } from './folder-reader.js';
-import type { RetainedFile } from './folder-verdict.js';
 import { directoryOf, join, resolveEntry } from './kustomize/tree.js';
 import { namesValues, readValuesFiles } from './values-files.js';
+
+/** A file that is understood and never written. */
+export interface RetainedFile {
+  readonly path: string;
+  /** A kustomization the folder is refused for. */
+  readonly unsupported?: true;
+}
 
 /**
  * Files that are no manifests but Helm values a manifest of the folder names (chapter 20, 10.3): read-only context. Reads nothing

@@ -1,5 +1,4 @@
-import { editToJson, renderFileEdit, renderFolderModel, renderScans } from './report.js';
-import type { EditResult } from './workload.js';
+import { editToJson, renderFileEdit, renderFolderModel, renderScans, type EditResult } from './report.js';
 
 const scanned = { ms: 5_000, cpuMs: 4_500, peakMiB: 100 };
 const result: EditResult = {

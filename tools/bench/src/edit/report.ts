@@ -3,7 +3,12 @@ import { percentile, round } from '../statistics.js';
 import type { FileEditResult } from './measure-file-edit.js';
 import type { FolderModelResult } from './measure-folder-model.js';
 import type { Scanned, ScansResult } from './measure-scans.js';
-import type { EditResult } from './workload.js';
+
+export interface EditResult {
+  readonly file: FileEditResult;
+  readonly model: FolderModelResult;
+  readonly scans: ScansResult;
+}
 
 /** Figures to aim for, on two cores. */
 const gates = { fileEditMs: 2, modelSeconds: 1, modelMiB: 150 } as const;

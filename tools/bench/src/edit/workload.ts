@@ -4,16 +4,10 @@ import { tempDir } from '@gitops-reverser/e2e-harness';
 
 import type { BenchArguments } from '../arguments.js';
 import { bundlePrograms } from './bundled-programs.js';
-import { measureFileEdit, type FileEditResult } from './measure-file-edit.js';
-import { measureFolderModel, type FolderModelResult } from './measure-folder-model.js';
-import { measureScans, type ScansResult } from './measure-scans.js';
-import { renderFileEdit, renderFolderModel, renderScans } from './report.js';
-
-export interface EditResult {
-  readonly file: FileEditResult;
-  readonly model: FolderModelResult;
-  readonly scans: ScansResult;
-}
+import { measureFileEdit } from './measure-file-edit.js';
+import { measureFolderModel } from './measure-folder-model.js';
+import { measureScans } from './measure-scans.js';
+import { renderFileEdit, renderFolderModel, renderScans, type EditResult } from './report.js';
 
 /** Files as people write them: how long reading, judging and editing them takes. Every part verifies its content. */
 export async function measureEdit(

@@ -1,7 +1,8 @@
 import { issue } from '../acceptance.js';
 import type { FolderContents } from '../folder-contents.js';
 import type { FolderDocument } from '../folder-entry.js';
-import type { FolderIssue, RetainedFile } from '../folder-verdict.js';
+import type { FolderIssue } from '../folder-verdict.js';
+import type { RetainedFile } from '../values-context.js';
 import { sortFolderIssues } from '../folder-verdict.js';
 import { describeDocument, documentKey, type DocumentIdentity } from '../identity.js';
 import type { BuiltObject, KustomizeBuild } from './build.js';
