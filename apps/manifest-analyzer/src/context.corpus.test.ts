@@ -1,60 +1,77 @@
 import { parseKustomization } from '@gitops-reverser/toolkit-manifests';
-import { at, describeSuite, memorySource } from './corpus.fixture.js';
+import { codesOf, describeSuite, memorySource } from './corpus.fixture.js';
 import { Gate } from './gate.js';
 import { openSource } from './open-repository.js';
+import { scanFolder } from './scan-folder.js';
+import { scanRepo } from './scan-repo.js';
 
 /** Structure only: what a renderer makes of `rendered` is a renderer's to show. */
-describeSuite(
-  'context',
-  ({ path, input = '', verdict, reason, features, documents = [], overrides, diagnostics = [] }) => {
-    const judge = async () => new Gate(await openSource(memorySource(at(path, input)), {})).judge('.');
+describeSuite('context', ['input', 'features', 'documents', 'overrides', 'diagnostics'], (each, { at }) => {
+  const { path, input = '', verdict, features, documents, overrides, diagnostics = [] } = each;
+  const judge = async () => new Gate(await openSource(memorySource(at(each, input)), {})).judge('.');
 
-    if (verdict !== 'unsure')
-      it(`${path}: ${verdict}`, async () => {
-        const { issues } = await judge();
+  (verdict === undefined ? it.skip : it)(`${path}: ${verdict ?? 'unsure'}`, async () => {
+    const codes = [...new Set((await judge()).issues.map(({ code }) => code))].sort();
 
-        expect([...new Set(issues.map(({ code }) => code))]).toEqual(reason === undefined ? [] : [reason].flat());
-      });
+    expect({ verdict: codes.length === 0 ? 'accepted' : 'refused', codes }).toEqual({ verdict, codes: codesOf(each) });
+  });
 
-    if (features !== undefined)
-      it(`${path}: the features are ${features.join(', ')}`, async () => {
-        const { builds } = await judge();
+  if (features !== undefined)
+    it(`${path}: the features are ${features.join(', ')}`, async () => {
+      const { builds } = await judge();
 
-        const codes = builds.flatMap((build) => build.features.map(({ feature }) => feature.code));
-        expect([...new Set(codes)].sort()).toEqual(features);
-      });
+      const codes = builds.flatMap((build) => build.features.map(({ feature }) => feature.code));
+      expect([...new Set(codes)].sort()).toEqual([...features].sort());
+    });
 
+  if (documents !== undefined)
     it(`${path}: documents and where their namespace comes from`, async () => {
       const judgement = await judge();
 
-      const found = judgement.documents.map(
-        ({ identity: { group, version, kind, name, namespace = null }, namespaceSource }) => ({
+      const found = judgement.documents.map(({ document, identity, namespaceSource }, at) => {
+        const { group, version, kind, name, namespace = null } = identity;
+        const facts: Readonly<Record<string, unknown>> = {
           kind: group === '' ? `${version}/${kind}` : `${group}/${version}/${kind}`,
-          name,
-          namespace,
-          namespaceSource,
-        }),
-      );
+          ...{ name, namespace, namespaceSource },
+          ...{ path: document.path, documentIndex: document.index },
+        };
+        const asked = Object.keys(documents[at] ?? facts);
+        return Object.fromEntries(asked.map((key) => [key, facts[key]]));
+      });
       expect(found).toEqual(documents);
-      expect([...new Set(judgement.documents.flatMap((each) => each.diagnostics))]).toEqual(diagnostics);
+      expect([...new Set(judgement.documents.flatMap((document) => document.diagnostics))]).toEqual(diagnostics);
     });
 
-    if (overrides !== undefined)
-      it(`${path}: who else writes fields of its documents`, async () => {
-        const { documents: found } = await judge();
+  if (overrides !== undefined)
+    it(`${path}: who else writes fields of its documents`, async () => {
+      const { documents: found } = await judge();
 
-        const objects = found.flatMap((each) => each.objects);
-        const plain = ({ path: file, entry }: { readonly path: string; readonly entry: object }) => {
-          const { index: _, section: __, ...values } = entry as Readonly<Record<string, unknown>>;
-          return { file, ...values };
-        };
-        expect({
-          images: objects.flatMap(({ images }) => images.map(plain)),
-          replicas: objects.flatMap(({ replicas }) => replicas.map(plain)),
-        }).toEqual(overrides);
-      });
-  },
-);
+      const objects = found.flatMap((document) => document.objects);
+      const plain = ({ path: file, entry }: { readonly path: string; readonly entry: object }) => {
+        const { index: _, section: __, ...values } = entry as Readonly<Record<string, unknown>>;
+        return { file, ...values };
+      };
+      expect({
+        images: objects.flatMap(({ images }) => images.map(plain)),
+        replicas: objects.flatMap(({ replicas }) => replicas.map(plain)),
+      }).toEqual(overrides);
+    });
+});
+
+/** Of these the structure alone: whoever edits them tells the rest. */
+describeSuite('e2e', ['input', 'retained'], (each, { at }) => {
+  const { path, input = '', verdict, retained } = each;
+  (verdict === 'accepted' ? it : it.skip)(`${path}: accepted, alone and inside a repository`, async () => {
+    const folder = at(each, input);
+
+    const { status } = await scanFolder(folder);
+    const { candidates } = (await scanRepo(folder)).status;
+
+    expect(status.issues).toEqual([]);
+    expect(candidates.filter(({ acceptedByOperator }) => !acceptedByOperator)).toEqual([]);
+    if (retained !== undefined) expect(status.retained.map((file) => file.path)).toEqual(retained);
+  });
+});
 
 describe('a kustomization on its own', () => {
   it.each([

@@ -2,11 +2,11 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import type { FileMode } from '@gitops-reverser/kernel-api';
-import { memoryFolder } from '@gitops-reverser/kernel-testing';
+import { corpusFolder, memoryFolder } from '@gitops-reverser/kernel-testing';
 import { createPlainLayout } from '@gitops-reverser/plugin-plain';
 import { FolderCache } from '@gitops-reverser/toolkit-manifests';
 import { analyze } from './analyze.js';
-import { corpusFolder } from './corpus.fixture.js';
+
 import { scanFolder } from './scan-folder.js';
 import { scanRepo } from './scan-repo.js';
 import type { Source } from './source.js';
@@ -91,14 +91,14 @@ describe("the analyzer's verdict is the writer's", () => {
     expect(compared).toBeGreaterThan(40);
   });
 
-  (existsSync(corpusFolder) ? it : it.skip)(
+  (existsSync(corpusFolder()) ? it : it.skip)(
     'on every folder of the corpus',
     async () => {
-      const roots = readdirSync(corpusFolder, { recursive: true, encoding: 'utf8' }).filter(
-        (name) => /(?:^|\/)(?:input|before|git)$/.test(name) && lstatSync(join(corpusFolder, name)).isDirectory(),
+      const roots = readdirSync(corpusFolder(), { recursive: true, encoding: 'utf8' }).filter(
+        (name) => /(?:^|\/)(?:input|before|git)$/.test(name) && lstatSync(join(corpusFolder(), name)).isDirectory(),
       );
       let compared = 0;
-      for (const root of roots) compared += await expectOneVerdict(readTree(join(corpusFolder, root)));
+      for (const root of roots) compared += await expectOneVerdict(readTree(join(corpusFolder(), root)));
 
       expect(compared).toBeGreaterThan(roots.length / 2);
     },

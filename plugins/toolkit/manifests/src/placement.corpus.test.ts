@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { memoryFolder, type FileContents } from '@gitops-reverser/kernel-testing';
-import { parseDocuments, type YamlReading } from '@gitops-reverser/toolkit-yaml';
+import type { JsonValue } from '@gitops-reverser/kernel-api';
+import { describeCorpus, memoryFolder, type FileContents } from '@gitops-reverser/kernel-testing';
+import { parseDocuments } from '@gitops-reverser/toolkit-yaml';
 import {
   canonicalPlacement,
   FolderCache,
@@ -10,9 +9,6 @@ import {
   validatePlacement,
   type PlacementSpec,
 } from './index.js';
-
-const corpus = process.env['CORPUS_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/corpus');
-const table = join(corpus, 'placement/cases.yaml');
 
 interface Described {
   readonly path: string;
@@ -26,6 +22,7 @@ interface Described {
 }
 interface Case {
   readonly id: string;
+  readonly why?: string;
   readonly store: readonly Described[];
   readonly kustomizations?: readonly unknown[];
   readonly spec?: { readonly placement?: PlacementSpec };
@@ -56,42 +53,56 @@ function fileOf({ group, version = 'v1', resource, name, namespace, path }: Desc
   return `apiVersion: ${group === '' ? version : `${group}/${version}`}\nkind: ${kindOf(resource)}\nmetadata: {name: "${name}"${where}}\n${sops}`;
 }
 
-const isThere = existsSync(table);
-if (!isThere) process.stderr.write(`SKIPPED: no corpus at ${corpus}; set CORPUS_DIR to run the suite placement\n`);
+function parse(bytes: Uint8Array): JsonValue {
+  const documents = parseDocuments(bytes);
+  const first = documents.ok ? documents.value[0] : undefined;
+  if (first?.state !== 'read') throw new Error('expected a document that can be read');
+  return first.value;
+}
 
-(isThere ? describe : describe.skip)('corpus suite placement', () => {
-  const parsed = isThere ? parseDocuments(readFileSync(table)) : undefined;
-  const reading = (parsed?.ok === true ? parsed.value[0] : undefined) as YamlReading | undefined;
-  const cases = reading?.state === 'read' ? (reading.value as unknown as { cases: readonly Case[] }).cases : [];
+/** What a case asks for that this runner has no answer to. */
+function checkKnown({ spec = {}, expect: wanted }: Case): void {
+  const known = new Set(['path', 'source', 'refusal', 'rejected', 'disposition']);
+  const { placement: _, ...otherSettings } = spec;
+  const unknown = [...Object.keys(otherSettings), ...Object.keys(wanted).filter((key) => !known.has(key))];
+  if (unknown.length > 0) throw new Error(`the case speaks of what this runner does not know: ${unknown.join(', ')}`);
+}
 
-  // Kustomize folders are another layout's.
-  for (const each of cases.filter(({ kustomizations }) => kustomizations === undefined)) {
-    it(each.id, () => {
-      const { spec, store, new: fresh, expect: wanted } = each;
-      const policy =
-        spec?.placement === undefined
-          ? { ok: true as const, value: canonicalPlacement }
-          : validatePlacement(spec.placement);
-      expect(policy.ok).toBe(wanted.rejected === undefined);
-      if (!policy.ok) return;
-      const files: FileContents = Object.fromEntries(store.map((document) => [document.path, fileOf(document)]));
-      const { group, version = 'v1', resource, name, namespace, labels = {}, sensitive = false } = fresh;
-      const ref = {
-        group,
-        version,
-        resource,
-        kind: kindOf(resource),
-        name,
-        ...(namespace === undefined ? {} : { namespace }),
-      };
-      const [placed] = placeAll(
-        [{ ref, labels, sensitive }],
-        policy.value,
-        readFolder(memoryFolder(files), new FolderCache()),
-      );
-
-      if (wanted.refusal !== undefined) expect(placed).toMatchObject({ ok: false, error: { code: wanted.refusal } });
-      else expect(placed).toMatchObject({ ok: true, value: { path: wanted.path, source: wanted.source } });
-    });
+describeCorpus({ suite: 'placement', parse, fields: [] }, (each, { at, read }) => {
+  const { path, verdict, reason } = each;
+  const table = read(at(each)) as unknown as { readonly cases: readonly Case[] };
+  const found = table.cases.find(({ id }) => path.endsWith(`#${id}`));
+  if (found?.kustomizations !== undefined) {
+    it.skip(`${path}: Kustomize folders are another layout's`, () => undefined);
+    return;
   }
+
+  (verdict === undefined ? it.skip : it)(`${path}: ${found?.why ?? ''}`, () => {
+    if (found === undefined) throw new Error('the table has no case of that id');
+    checkKnown(found);
+    const { spec, store, new: fresh, expect: wanted } = found;
+    const policy =
+      spec?.placement === undefined
+        ? { ok: true as const, value: canonicalPlacement }
+        : validatePlacement(spec.placement);
+    expect({ rejected: !policy.ok }).toEqual({ rejected: wanted.rejected !== undefined });
+    if (!policy.ok) return;
+    const files: FileContents = Object.fromEntries(store.map((document) => [document.path, fileOf(document)]));
+    const { group, version = 'v1', resource, name, namespace, labels = {}, sensitive = false } = fresh;
+    const ref = {
+      ...{ group, version, resource, kind: kindOf(resource), name },
+      ...(namespace === undefined ? {} : { namespace }),
+    };
+
+    const [placed] = placeAll(
+      [{ ref, labels, sensitive }],
+      policy.value,
+      readFolder(memoryFolder(files), new FolderCache()),
+    );
+
+    expect(placed?.ok).toBe(verdict === 'accepted');
+    if (each.isOverridden) return;
+    if (placed?.ok === false) expect([placed.error.code, placed.error.code]).toEqual([wanted.refusal, reason]);
+    else expect(placed).toMatchObject({ value: wanted });
+  });
 });
