@@ -85,6 +85,20 @@ beforeEach(async () => {
 afterEach(() => cluster.stop());
 
 describe('custom resource definitions', () => {
+  it('let their objects carry a finalizer without a slash, as Argo CD does; a built-in type does not', async () => {
+    const finalizers = ['resources-finalizer.example.test'];
+    const custom = widget({}, 'held');
+
+    const made = await post({ ...custom, metadata: { ...custom.metadata, finalizers } });
+    const refused = await post({ ...custom, metadata: { name: 'odd', finalizers: ['not qualified'] } });
+    const builtIn = await callApi(cluster, '/api/v1/namespaces/default/configmaps', {
+      method: 'POST',
+      body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'held', finalizers } },
+    });
+
+    expect([made.code, refused.code, builtIn.code]).toEqual([201, 422, 422]);
+  });
+
   it('are established, and served, before their creator hears of it', () => {
     expect(cluster.get('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'widgets.example.test')).toMatchObject({
       spec: { names: { singular: 'widget', listKind: 'WidgetList' }, conversion: { strategy: 'None' } },

@@ -59,7 +59,8 @@ export function metadataProblems(
     });
   for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
     if (!qualifiedName.test(finalizer)) found.push(invalid(`metadata.finalizers[${index}]`, finalizer, keyRule));
-    else if (!finalizer.includes('/') && !standardFinalizers.has(finalizer))
+    // Custom objects may carry any qualified name, such as Argo CD's without a slash.
+    else if (type.schema === undefined && !finalizer.includes('/') && !standardFinalizers.has(finalizer))
       found.push(
         invalid(
           `metadata.finalizers[${index}]`,
