@@ -1,4 +1,11 @@
-export { corpusFolder, describeCorpus, expectationOf, type Corpus, type CorpusEntry, type CorpusSuite } from './corpus.js';
+export {
+  corpusFolder,
+  describeCorpus,
+  expectationOf,
+  type Corpus,
+  type CorpusEntry,
+  type CorpusSuite,
+} from './corpus.js';
 export * from './fake-clock.js';
 export * from './fake-logger.js';
 export * from './fake-metrics.js';
