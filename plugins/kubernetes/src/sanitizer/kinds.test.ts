@@ -68,6 +68,22 @@ it.each([
     expected: { volumeMode: 'Block', storageClassName: '', volumeName: 'pinned' },
   },
   {
+    why: 'access modes and requests are intent as well',
+    annotations: {},
+    spec: {
+      volumeMode: 'Block',
+      storageClassName: '',
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '5Gi' } },
+    },
+    expected: {
+      volumeMode: 'Block',
+      storageClassName: '',
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '5Gi' } },
+    },
+  },
+  {
     why: 'a controller bound it',
     annotations: { 'pv.kubernetes.io/bound-by-controller': 'yes' },
     spec: { volumeMode: 'Filesystem', volumeName: 'pvc-1' },

@@ -26,6 +26,13 @@ it('FC-SAN-1: keeps empty maps and lists that carry meaning', () => {
     metadata: { name: 'lock', namespace: 'shop' },
     spec: { podSelector: {}, ingress: [], policyTypes: ['Ingress'] },
   });
+  const issuer = {
+    apiVersion: 'certs.example.test/v1',
+    kind: 'Issuer',
+    metadata: { name: 'own', namespace: 'shop' },
+    spec: { selfSigned: {} },
+  };
+  expect(shown(issuer)).toEqual(issuer);
 });
 
 it.each([
@@ -35,6 +42,7 @@ it.each([
     metadata: { name: 'fast' },
     provisioner: 'disk.example.test',
     parameters: { tier: 'nvme' },
+    reclaimPolicy: 'Retain',
     allowVolumeExpansion: true,
   },
   {
@@ -57,6 +65,12 @@ it.each([
     metadata: { name: 'frozen', namespace: 'shop' },
     immutable: true,
     data: { a: '1' },
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'agg' },
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { agg: 'yes' } }] },
   },
   {
     apiVersion: 'example.test/v1',

@@ -93,11 +93,45 @@ describe('type registry', () => {
       entries: [resource('x.test', 'things', { kind: 'Thing' }), resource('x.test', 'stuffs', { kind: 'Thing' })],
       message: 'kind Thing is served under more than one plural of x.test/v1',
     },
+    {
+      reason: 'gvr-not-unique',
+      entries: [resource('x.test', 'things', { kind: 'Thing' }), resource('x.test', 'things', { kind: 'Stuff' })],
+      message: 'things is served with more than one kind in x.test/v1',
+    },
   ])('gives the one reason a type is refused: $reason', ({ reason, entries, message }) => {
     expect(registry().take(scan(entries), at(0)).types[0]).toMatchObject({
       verdict: 'refused',
       refusal: { reason, message },
     });
+  });
+});
+
+describe('20, 12: the first check that fails is the reason', () => {
+  const refusalOf = (...entries: readonly DiscoveredResource[]) =>
+    registry().take(scan(entries), at(0)).types[0]?.refusal;
+
+  it.each<[string, readonly DiscoveredResource[]]>([
+    [
+      'gvk-not-unique',
+      [resource('', 'pods', { kind: 'Pod', verbs: ['create'] }), resource('', 'podlings', { kind: 'Pod' })],
+    ],
+    ['missing-verb', [resource('', 'pods', { verbs: ['get', 'list', 'patch'] })]],
+    ['denied-by-policy', [resource('', 'pods')]],
+  ])('%s, whatever fails behind it', (reason, entries) => {
+    expect(refusalOf(...entries)?.reason).toBe(reason);
+  });
+
+  it('a kind that takes over a plural from one scan to the next is no second one', () => {
+    const types = registry();
+    types.take(scan([resource('x.test', 'things', { kind: 'Thing' })]), at(0));
+
+    const { types: after } = types.take(scan([resource('x.test', 'things', { kind: 'Stuff' })]), at(30));
+
+    expect(after).toMatchObject([{ type: { kind: 'Stuff' }, verdict: 'followable' }]);
+  });
+
+  it('patching is not needed', () => {
+    expect(refusalOf(resource('', 'configmaps', { verbs: ['get', 'list', 'watch'] }))).toBeUndefined();
   });
 });
 

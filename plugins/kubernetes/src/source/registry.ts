@@ -8,6 +8,8 @@ const REQUIRED_VERBS = ['get', 'list', 'watch'];
 
 interface Known {
   readonly facts: DiscoveredResource;
+  /** How many kinds its plural was served with when last seen; only one of them is kept. */
+  readonly kinds: number;
   /** False: last known facts of a group that could not be scanned, or an absence within its grace. */
   readonly trusted: boolean;
   readonly absentSince?: number;
@@ -35,10 +37,13 @@ export class TypeRegistry {
     const next = new Map<string, Known>();
     const edges = { wobbling: [] as string[], recovered: [] as string[], removed: [] as string[] };
     if (scan === undefined) return { types: this.#judge(), ...edges };
+    const kindsByPlural = new Map<string, Set<string>>();
     for (const facts of scan.entries) {
       const key = keyOf(facts);
+      const kinds = kindsByPlural.get(key) ?? new Set();
+      kindsByPlural.set(key, kinds.add(facts.kind));
       if (this.#known.get(key)?.trusted === false) edges.recovered.push(key);
-      next.set(key, { facts, trusted: true });
+      next.set(key, { facts, kinds: kinds.size, trusted: true });
     }
     const failed = new Set(scan.failed.map(({ groupVersion }) => groupVersion));
     const scanned = new Set(scan.scanned);
@@ -58,15 +63,10 @@ export class TypeRegistry {
   #judge(): readonly ServedType[] {
     const all = [...this.#known.values()];
     const pluralsByKind = groupBy(all, ({ facts }) => `${groupVersion(facts)}/${facts.kind}`);
-    const kindsByPlural = groupBy(all, ({ facts }) => keyOf(facts));
-    return all.map(({ facts, trusted }): ServedType => {
+    return all.map(({ facts, kinds, trusted }): ServedType => {
       const { group, version, resource, kind, namespaced, singular, shortNames, preferred } = facts;
       const shared = { type: { group, version, resource, kind, namespaced }, singular, shortNames, preferred };
-      const refusal = this.#refusal(
-        facts,
-        pluralsByKind.get(`${groupVersion(facts)}/${kind}`) ?? 0,
-        kindsByPlural.get(keyOf(facts)) ?? 0,
-      );
+      const refusal = this.#refusal(facts, pluralsByKind.get(`${groupVersion(facts)}/${kind}`) ?? 0, kinds);
       if (refusal !== undefined) return { ...shared, verdict: 'refused', refusal };
       return { ...shared, verdict: trusted ? 'followable' : 'retained' };
     });
@@ -107,7 +107,7 @@ function carry(
   if (failed.has(where)) return { ...known, trusted: false };
   if (!scanned.has(where) && !complete) return known;
   const absentSince = known.absentSince ?? now;
-  return now - absentSince >= REMOVAL_GRACE_MS ? undefined : { facts: known.facts, trusted: false, absentSince };
+  return now - absentSince >= REMOVAL_GRACE_MS ? undefined : { ...known, trusted: false, absentSince };
 }
 
 const groupVersion = ({ group, version }: DiscoveredResource): string =>
