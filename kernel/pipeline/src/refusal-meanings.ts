@@ -11,8 +11,9 @@ export const pipelineRefusals = {
   },
   'ambiguous-layout': {
     ...{ level: 'folder', ...inTarget },
-    cause: 'More than one layout takes the folder for its own',
-    remedy: 'separate the contents, or unload one of the plugins the message names',
+    cause:
+      'More than one layout takes the folder for its own, or it has several render roots and no template says which takes a new document',
+    remedy: 'separate the contents, unload one of the plugins the message names, or declare a placement',
   },
   'write-escapes-scope': {
     ...{ level: 'object', ...inTarget },

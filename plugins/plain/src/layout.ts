@@ -31,7 +31,7 @@ import { missingFiles } from './bootstrap.js';
 import { editOptions } from './documents.js';
 import { NamespaceRule } from './namespaces.js';
 import { OpenedFiles } from './opened-files.js';
-import { encrypted, missingSopsKey, nonEditable, notEdited, unsafe } from './refusals.js';
+import { encrypted, missingSopsKey, nonEditable, notEdited, unlisted, unsafe } from './refusals.js';
 import { twinsIn } from './twins.js';
 
 export interface PlainLayoutOptions {
@@ -174,9 +174,12 @@ class Plan {
       if (place === undefined) return;
       const drop: readonly PlanStep[] =
         old === undefined ? [] : [{ kind: 'drop-document', path: old.path, ref: change.ref }];
-      answers[at] = place.ok
-        ? ok([this.put(change, place.value.path, { placement: placementOf(place.value), ...leak(old) }), ...drop])
-        : refuse(WHOLE.has(place.error.code) ? { ...place.error, whole: true } : place.error);
+      if (place.ok && place.value.registersIn !== undefined)
+        answers[at] = refuse(unlisted(change.ref, place.value.path, place.value.registersIn));
+      else
+        answers[at] = place.ok
+          ? ok([this.put(change, place.value.path, { placement: placementOf(place.value), ...leak(old) }), ...drop])
+          : refuse(WHOLE.has(place.error.code) ? { ...place.error, whole: true } : place.error);
     });
     return answers;
   }

@@ -272,3 +272,21 @@ it('1.2: another version of the same resource is a match, and its apiVersion a v
   expect(pathsOf(files)).toEqual(['a.yaml']);
   expect(files['a.yaml']).toContain('apiVersion: apps/v1 # soon v1\n');
 });
+
+it('20, 7.8: a new document that kustomization.yaml should list is refused, and one that is there is edited', async () => {
+  const settings = { placement: { byType: {}, useKustomize: true } };
+  const before = await write({}, [aConfigMap({ name: 'old', data: { colour: 'blue' } })]);
+
+  const { files, refusals } = await applied(
+    before,
+    [aConfigMap({ name: 'old', data: { colour: 'red' } }), aConfigMap('new')].map(upsert),
+    settings,
+  );
+
+  expect(refusals).toMatchObject([
+    undefined,
+    { code: 'unrendered-placement', message: expect.stringContaining('spec.placement.useKustomize') as string },
+  ]);
+  expect(pathsOf(files)).toEqual(pathsOf(before));
+  expect(Object.values(files)[0]).toContain('red');
+});

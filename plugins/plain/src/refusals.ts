@@ -97,3 +97,12 @@ export function valueNotSet(code: keyof typeof meanings, path: string, pointer: 
   const message = `${path}: expected a value that can be set at ${JSON.stringify(pointer)}, found that ${found}; it stays as it is`;
   return { code, path, message, skip: true };
 }
+
+/** Only a layout that knows Kustomize can put a file into a list. */
+export const unlisted = (ref: ObjectRef, path: string, kustomization: string): Refusal =>
+  refusal(
+    'unrendered-placement',
+    ref,
+    path,
+    `spec.placement.useKustomize wants ${kustomization} to list ${path}, and no plugin that writes it is loaded; unset it, or declare a placement`,
+  );

@@ -40,4 +40,6 @@ export {
   type SensitiveResources,
 } from './sensitivity.js';
 export * from './kustomize/index.js';
+export { toRenderRoots } from './kustomize/render-roots.js';
+export { withRenderRoots, type RenderRoot } from './render-roots.js';
 export type { RetainedFile } from './values-context.js';

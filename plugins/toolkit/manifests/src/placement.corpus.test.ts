@@ -1,12 +1,17 @@
-import type { JsonValue } from '@gitops-reverser/kernel-api';
+import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
 import { describeCorpus, memoryFolder, type FileContents } from '@gitops-reverser/kernel-testing';
-import { parseDocuments } from '@gitops-reverser/toolkit-yaml';
+import { encodeYaml, parseDocuments } from '@gitops-reverser/toolkit-yaml';
 import {
   canonicalPlacement,
   FolderCache,
+  KustomizeTree,
   placeAll,
   readFolder,
+  readKustomizeFolder,
+  toRenderRoots,
   validatePlacement,
+  withRenderRoots,
+  type PlacementSite,
   type PlacementSpec,
 } from './index.js';
 
@@ -24,14 +29,16 @@ interface Case {
   readonly id: string;
   readonly why?: string;
   readonly store: readonly Described[];
-  readonly kustomizations?: readonly unknown[];
-  readonly spec?: { readonly placement?: PlacementSpec };
+  readonly kustomizations?: readonly ({ readonly path: string } & JsonObject)[];
+  readonly spec?: { readonly placement?: PlacementSpec; readonly serializeNamespace?: boolean };
   readonly new: Described;
   readonly expect: {
     readonly path?: string;
     readonly source?: string;
     readonly refusal?: string;
     readonly rejected?: string;
+    readonly registersIn?: string;
+    readonly namespaceWritten?: boolean;
   };
 }
 
@@ -60,10 +67,25 @@ function parse(bytes: Uint8Array): JsonValue {
   return first.value;
 }
 
+function encoded(kustomization: JsonObject): string {
+  const text = encodeYaml(kustomization);
+  if (!text.ok) throw new Error(text.error.message);
+  return text.value;
+}
+
+function siteOf(files: FileContents): PlacementSite {
+  const cache = new FolderCache();
+  const view = memoryFolder(files);
+  const contents = readFolder(view, cache);
+  if (contents.kustomizations.length === 0) return contents;
+  const tree = new KustomizeTree(view, (file) => cache.file(file));
+  return withRenderRoots(contents, toRenderRoots(readKustomizeFolder(tree, '.', contents).builds, '.'));
+}
+
 /** What a case asks for that this runner has no answer to. */
 function checkKnown({ spec = {}, expect: wanted }: Case): void {
-  const known = new Set(['path', 'source', 'refusal', 'rejected', 'disposition']);
-  const { placement: _, ...otherSettings } = spec;
+  const known = new Set(['path', 'source', 'refusal', 'rejected', 'disposition', 'registersIn', 'namespaceWritten']);
+  const { placement: _, serializeNamespace: __, ...otherSettings } = spec;
   const unknown = [...Object.keys(otherSettings), ...Object.keys(wanted).filter((key) => !known.has(key))];
   if (unknown.length > 0) throw new Error(`the case speaks of what this runner does not know: ${unknown.join(', ')}`);
 }
@@ -72,11 +94,6 @@ describeCorpus({ suite: 'placement', parse, fields: [] }, (each, { at, read }) =
   const { path, verdict, reason } = each;
   const table = read(at(each)) as unknown as { readonly cases: readonly Case[] };
   const found = table.cases.find(({ id }) => path.endsWith(`#${id}`));
-  if (found?.kustomizations !== undefined) {
-    it.skip(`${path}: Kustomize folders are another layout's`, () => undefined);
-    return;
-  }
-
   (verdict === undefined ? it.skip : it)(`${path}: ${found?.why ?? ''}`, () => {
     if (found === undefined) throw new Error('the table has no case of that id');
     checkKnown(found);
@@ -87,22 +104,24 @@ describeCorpus({ suite: 'placement', parse, fields: [] }, (each, { at, read }) =
         : validatePlacement(spec.placement);
     expect({ rejected: !policy.ok }).toEqual({ rejected: wanted.rejected !== undefined });
     if (!policy.ok) return;
-    const files: FileContents = Object.fromEntries(store.map((document) => [document.path, fileOf(document)]));
+    const files: FileContents = Object.fromEntries([
+      ...store.map((document) => [document.path, fileOf(document)]),
+      ...(found.kustomizations ?? []).map(({ path: at, ...kustomization }) => [at, encoded(kustomization)]),
+    ]);
     const { group, version = 'v1', resource, name, namespace, labels = {}, sensitive = false } = fresh;
     const ref = {
       ...{ group, version, resource, kind: kindOf(resource), name },
       ...(namespace === undefined ? {} : { namespace }),
     };
 
-    const [placed] = placeAll(
-      [{ ref, labels, sensitive }],
-      policy.value,
-      readFolder(memoryFolder(files), new FolderCache()),
-    );
+    const [placed] = placeAll([{ ref, labels, sensitive }], policy.value, siteOf(files));
 
     expect(placed?.ok).toBe(verdict === 'accepted');
     if (each.isOverridden) return;
     if (placed?.ok === false) expect([placed.error.code, placed.error.code]).toEqual([wanted.refusal, reason]);
-    else expect(placed).toMatchObject({ value: wanted });
+    else if (placed?.ok === true) {
+      const { isNamespaceSupplied = false, ...value } = placed.value;
+      expect({ ...value, namespaceWritten: spec?.serializeNamespace ?? !isNamespaceSupplied }).toMatchObject(wanted);
+    }
   });
 });

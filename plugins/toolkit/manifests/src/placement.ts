@@ -10,6 +10,7 @@ import {
   withHash,
 } from './path-safety.js';
 import type { PlacementPolicy } from './placement-policy.js';
+import { directoryInRoot, governing, type RenderRoot } from './render-roots.js';
 import type { SiblingPlace, SiblingSearch, SiblingStep } from './siblings.js';
 import {
   isIdentityComplete,
@@ -26,8 +27,11 @@ export type PlacementRefusalReason =
   | 'plaintext_onto_encrypted'
   | 'mixed_sensitivity_new_file'
   | 'multi_document_target'
+  | 'namespace_mismatch'
   | 'unclassified'
-  | 'ignore-shadows-managed';
+  | 'ambiguous-layout'
+  | 'ignore-shadows-managed'
+  | 'unrendered-placement';
 
 export type PlacementRefusal = Refusal & { readonly code: PlacementRefusalReason };
 
@@ -35,6 +39,10 @@ export interface Placement {
   readonly path: string;
   readonly source: PlacementSource;
   readonly disposition: 'new_file' | 'appended';
+  /** The kustomization that has to list the file; one that is not there is to be created. */
+  readonly registersIn?: string;
+  /** That kustomization's root gives the object its namespace. */
+  readonly isNamespaceSupplied?: true;
   /** What siblings said, whether it was followed or not. */
   readonly inference?: {
     readonly step: SiblingStep;
@@ -59,11 +67,13 @@ export interface PlacementSite {
   ignores(path: string): boolean;
   /** Where documents of one kind lie. `bareNamespace`: what those without a namespace stand for. */
   siblings?(bareNamespace?: string): SiblingSearch;
+  /** Of a folder that Kustomize builds: its writable supported render roots. */
+  readonly renderRoots?: readonly RenderRoot[];
 }
 
 /**
- * Where new documents go: `byType`, else `default`, else beside their siblings, else the canonical path (chapter 20, 7.1 rungs
- * 1, 2, 4 and 5). The first rung that applies is final. Answers are in the order of `subjects` and do not depend on it. One
+ * Where new documents go: `byType`, else `default`, else the one render root, else beside their siblings, else the canonical
+ * path (chapter 20, 7.1). The first rung that applies is final. Answers are in the order of `subjects` and do not depend on it. One
  * object that is asked for in two versions has one place.
  */
 export function placeAll(
@@ -88,6 +98,9 @@ interface Traveller {
   readonly source: PlacementSource;
   readonly template?: PlacementTemplate;
 }
+/** Rungs 1 to 3: somebody declared it, and what shares a path shares a file. */
+const isDeclared = ({ source }: Traveller): boolean => source !== 'sibling' && source !== 'canonical';
+
 interface Proposal extends Traveller {
   readonly path: string;
   readonly inference?: Placement['inference'];
@@ -98,6 +111,7 @@ interface Proposal extends Traveller {
 class Batch {
   private readonly policy: PlacementPolicy;
   private readonly site: PlacementSite;
+  private readonly roots: readonly RenderRoot[];
   private readonly findSiblings: SiblingSearch | undefined;
   private readonly planned: PathIndex;
   private readonly travellers = new Map<string, Traveller>();
@@ -107,19 +121,21 @@ class Batch {
   constructor(policy: PlacementPolicy, site: PlacementSite, bareNamespace: string | undefined) {
     this.policy = policy;
     this.site = site;
+    this.roots = site.renderRoots ?? [];
     this.findSiblings = policy.default === undefined ? site.siblings?.(bareNamespace) : undefined;
     this.planned = new PathIndex([], site.paths);
   }
 
   add(subject: PlacementSubject, identity: string): void {
     const id = refKey(subject.ref);
-    if (!this.travellers.has(id)) this.travellers.set(id, { subject, identity, ...choose(subject, this.policy) });
+    if (!this.travellers.has(id))
+      this.travellers.set(id, { subject, identity, ...choose(subject, this.policy, this.roots) });
   }
 
   answers(): ReadonlyMap<string, Result<Placement, PlacementRefusal>> {
     const travellers = [...this.travellers.values()];
-    const declared = travellers.filter(({ template }) => template !== undefined);
-    const others = travellers.filter(({ template }) => template === undefined);
+    const declared = travellers.filter(isDeclared);
+    const others = travellers.filter((each) => !isDeclared(each));
     const proposals = declared.map((each) => this.plan(this.proposeDeclared(each)));
     for (const each of others) this.homes.set(safePath(canonicalPath(each.subject), each), each);
     for (const each of others) proposals.push(this.plan(this.proposeOwn(each)));
@@ -146,7 +162,7 @@ class Batch {
 
   private proposeDeclared(traveller: Traveller): Proposal {
     const { subject, source, template } = traveller;
-    if (template === undefined) return this.finish(traveller, safePath(canonicalPath(subject), traveller));
+    if (template === undefined) return this.proposeInRoot(traveller);
     const rendered = renderTemplate(template, subject, encodePathValue);
     const path = isNamedEncrypted(template.text)
       ? toSafePath(rendered, traveller.identity)
@@ -156,6 +172,20 @@ class Batch {
     const needed = isDefault ? '{namespace}, {name}, {groupPath} and {resource}' : '{namespace} and {name}';
     const problem = `template "${template.text}" does not tell sensitive objects apart: it needs ${needed}`;
     return { ...traveller, path, problem };
+  }
+
+  /** Beside the kustomization; a sensitive object joins no file that is there already. */
+  private proposeInRoot(traveller: Traveller): Proposal {
+    const { ref, sensitive } = traveller.subject;
+    const [root] = this.roots;
+    const directory = root === undefined ? '' : directoryInRoot(root, ref);
+    const at = (fileName: string): string => {
+      const path = `${encodePathValue(fileName)}${sensitive ? '.sops.yaml' : '.yaml'}`;
+      return safePath(directory === '' ? path : `${directory}/${path}`, traveller);
+    };
+    const path = at(ref.name);
+    const isTaken = sensitive && (this.planned.has(path) || this.site.existing(path) !== undefined);
+    return this.finish(traveller, isTaken ? at(`${ref.name}-${ref.resource}`) : path);
   }
 
   /** Beside its siblings, or at the canonical path, which starts with the object's own namespace. */
@@ -205,11 +235,16 @@ function safePath(rendered: string, { subject, identity }: Traveller): string {
   return subject.sensitive ? path : notNamedEncrypted(path);
 }
 
-function choose({ ref }: PlacementSubject, policy: PlacementPolicy): Pick<Traveller, 'source' | 'template'> {
+function choose(
+  { ref }: PlacementSubject,
+  policy: PlacementPolicy,
+  roots: readonly RenderRoot[],
+): Pick<Traveller, 'source' | 'template'> {
   const type = ref.group === '' ? `${ref.version}/${ref.resource}` : `${ref.group}/${ref.version}/${ref.resource}`;
   const byType = policy.byType.get(type);
   if (byType !== undefined) return { source: 'by_type', template: byType };
-  return policy.default === undefined ? { source: 'canonical' } : { source: 'default', template: policy.default };
+  if (policy.default !== undefined) return { source: 'default', template: policy.default };
+  return { source: roots.length > 0 || policy.useKustomize ? 'kustomize_root' : 'canonical' };
 }
 
 /** `{namespace|_cluster}/{group}/{resource}/{name}.yaml`, without a version, before it is made safe. */
@@ -231,19 +266,21 @@ function judge(
   sharers: readonly Proposal[],
   site: PlacementSite,
 ): Result<Placement, PlacementRefusal> {
-  const { subject, path, source, template, problem, inference } = proposal;
+  const { subject, path, source, problem, inference } = proposal;
+  const home = homeOf(proposal, site.renderRoots ?? []);
   const placed = (disposition: Placement['disposition']): Result<Placement, PlacementRefusal> =>
-    ok(inference === undefined ? { path, source, disposition } : { path, source, disposition, inference });
+    ok({ path, source, disposition, ...home.placed, ...(inference === undefined ? {} : { inference }) });
   const no = (code: PlacementRefusalReason, why: string): Result<Placement, PlacementRefusal> =>
     refuse({ code, path, ref: subject.ref, message: `cannot place ${describeDocument(subject.ref)}: ${why}` });
+  if (home.refused !== undefined) return no(...home.refused);
   if (problem !== undefined) return no('invalid_path', problem);
   if (site.ignores(path))
     return no('ignore-shadows-managed', `${path} is hidden by .gittargetignore; remove the pattern or place elsewhere`);
   const existing = site.existing(path);
   if (existing === undefined) {
     // Only what somebody declared may share a file.
-    const declared = sharers.filter((each) => each.template !== undefined);
-    if (template === undefined)
+    const declared = sharers.filter(isDeclared);
+    if (!isDeclared(proposal))
       return sharers.length === 1
         ? placed('new_file')
         : no('unclassified', `${path} is where another new object goes; declare a placement`);
@@ -265,4 +302,31 @@ function judge(
   if (source === 'canonical' && existing.documentCount > 0)
     return no('unclassified', `${path} exists and holds another object; move that file or declare a placement`);
   return placed('appended');
+}
+
+interface Home {
+  readonly placed: Pick<Placement, 'registersIn' | 'isNamespaceSupplied'>;
+  readonly refused?: readonly [PlacementRefusalReason, string];
+}
+
+/** What Kustomize makes of a file at the path; nothing where nothing is built (chapter 20, 7.6 and 7.8). */
+function homeOf({ subject: { ref }, source, path }: Proposal, roots: readonly RenderRoot[]): Home {
+  const refused = (code: PlacementRefusalReason, why: string): Home => ({ placed: {}, refused: [code, why] });
+  if (roots.length === 0) return { placed: source === 'kustomize_root' ? { registersIn: 'kustomization.yaml' } : {} };
+  if (roots.length > 1 && source === 'kustomize_root') {
+    const names = roots.map(({ directory }) => directory).join(', ');
+    return refused('ambiguous-layout', `the folder has ${roots.length} render roots (${names}); declare a placement`);
+  }
+  const found = governing(roots, path);
+  if (found === undefined)
+    return refused('unrendered-placement', `no kustomization of the folder builds ${path}; place it below one`);
+  const { kustomization, root } = found;
+  const isRewritten = ref.namespace !== undefined && root.namespace !== undefined && root.namespace !== ref.namespace;
+  if (isRewritten)
+    return refused(
+      'namespace_mismatch',
+      `${kustomization} puts everything into namespace ${root.namespace ?? ''}; place it where another root builds it`,
+    );
+  const isSupplied = ref.namespace !== undefined && root.namespace === ref.namespace;
+  return { placed: { registersIn: kustomization, ...(isSupplied ? { isNamespaceSupplied: true } : {}) } };
 }

@@ -59,9 +59,9 @@ export const folderRefusals: Readonly<Record<IssueCode, RefusalMeaning>> = {
   },
 };
 
-/** The same of placements. A place that is ignored is one more, and a folder's code. */
+/** The same of placements. A place that is ignored is one more and a folder's code, several render roots the kernel's. */
 export const placementRefusals: Readonly<
-  Record<Exclude<PlacementRefusalReason, 'ignore-shadows-managed'>, RefusalMeaning>
+  Record<Exclude<PlacementRefusalReason, 'ignore-shadows-managed' | 'ambiguous-layout'>, RefusalMeaning>
 > = {
   invalid_path: {
     ...{ level: 'object', ...inTarget },
@@ -88,6 +88,16 @@ export const placementRefusals: Readonly<
     ...{ level: 'object', ...inRepository },
     cause: 'The file that a new document would join holds something that is no editable plain manifest',
     remedy: 'repair that file, or place the object elsewhere',
+  },
+  namespace_mismatch: {
+    ...{ level: 'object', ...inTarget },
+    cause: 'The kustomization that would build a new document puts everything into another namespace',
+    remedy: 'place it by a template where another root builds it',
+  },
+  'unrendered-placement': {
+    ...{ level: 'object', ...inTarget },
+    cause: 'No kustomization that is written builds what lies at the place of a new document',
+    remedy: 'place it below one, or do without spec.placement.useKustomize',
   },
   unclassified: {
     ...{ level: 'object', ...inTarget },
