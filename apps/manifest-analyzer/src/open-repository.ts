@@ -98,10 +98,10 @@ function mayBeRead(path: string): boolean {
 }
 
 function inputsOf(path: string, bytes: Uint8Array): readonly string[] {
-  const { resources, patches, refusedPatches, generators } = parseKustomization(bytes);
+  const { resources, patches, generators } = parseKustomization(bytes);
   const named = [
     ...resources,
-    ...[...patches, ...refusedPatches].flatMap((patch) => ('path' in patch ? [patch.path] : [])),
+    ...patches.flatMap((patch) => ('path' in patch ? [patch.path] : [])),
     ...generators.flatMap(({ files, envs }) => [...files.map((file) => file.path), ...envs]),
   ];
   return named.flatMap((entry) => resolveEntry(directoryOf(path), entry) ?? []);

@@ -39,7 +39,13 @@ const manifest = fc
 const patch = fc.record({
   text: manifest,
   change: fc.constantFrom('$patch: delete\n', 'extra: 1\n'),
-  target: fc.option(fc.constantFrom('{kind: ConfigMap, name: a}', '{kind: Deployment}', '{namespace: n1}')),
+  target: fc.option(
+    fc.constantFrom(
+      ...['{kind: ConfigMap, name: a}', '{kind: Deployment}', '{namespace: n1}', '{namespace: default}'],
+      ...['{kind: Config.*}', '{name: a|b}', '{kind: .*Map|Dep.+, name: ^(p-)?(b|c)$}', '{name: "^(?:a|p-b|c)$"}'],
+      ...['{group: apps}', '{version: v1, kind: .*}', '{namespace: .*, name: a}', '{namespace: n.?, kind: (W|S).*}'],
+    ),
+  ),
 });
 const directory = fc.record({
   files: fc.array(fc.array(manifest, { minLength: 1, maxLength: 2 }), { maxLength: 2 }),
@@ -47,6 +53,7 @@ const directory = fc.record({
   bases: fc.subarray([1, 2]),
   patch: fc.option(patch, { freq: 3 }),
   generator: fc.option(fc.record({ name, namespace: fc.option(namespace) }), { freq: 3 }),
+  replica: fc.option(name, { freq: 8 }),
 });
 
 /** What a folder is refused for, and what kustomize builds all the same. */
@@ -118,6 +125,7 @@ function toFiles(directories: readonly Directory[]): Record<string, string> {
       const entry = `name: ${each.generator.name}, ${where}literals: [k=v], options: {disableNameSuffixHash: true}`;
       lines.push(`configMapGenerator: [{${entry}}]`);
     }
+    if (each.replica !== null) lines.push(`replicas: [{name: ${each.replica}, count: 2}]`);
     files[`d${at}/kustomization.yaml`] = `${lines.join('\n')}\n`;
   });
   return files;
@@ -159,24 +167,40 @@ function namesOf({ objects }: KustomizeBuild): readonly string[] {
     .sort();
 }
 
+/** The same cases with every run; others are `PROPERTY_SEED` and `PROPERTY_RUNS` away. */
+const runs = {
+  seed: Number(process.env['PROPERTY_SEED'] ?? 20261130),
+  numRuns: Number(process.env['PROPERTY_RUNS'] ?? 60),
+};
+/** Kustomize is started for each. */
+const timeout = 60_000 + runs.numRuns * 2_000;
+
 (hasKubectl ? describe : describe.skip)('the structure of a build', () => {
-  it('has the objects kustomize builds, and is refused when kustomize refuses', () => {
-    fc.assert(
-      fc.property(repository, (files) => {
-        const built = build(files);
+  it(
+    'has the objects kustomize builds, and is refused when kustomize refuses',
+    () => {
+      fc.assert(
+        fc.property(repository, (files) => {
+          const built = build(files);
 
-        expect(built.features.length > 0 ? undefined : namesOf(built)).toEqual(kustomize(files));
-      }),
-      { numRuns: 60 },
-    );
-  }, 120_000);
+          expect(built.features.length > 0 ? undefined : namesOf(built)).toEqual(kustomize(files));
+        }),
+        runs,
+      );
+    },
+    timeout,
+  );
 
-  it('has them as well where the folder is refused for its features, and nothing where kustomize builds nothing', () => {
-    fc.assert(
-      fc.property(oddRepository, (files) => {
-        expect(namesOf(build(files))).toEqual(kustomize(files) ?? []);
-      }),
-      { numRuns: 60 },
-    );
-  }, 240_000);
+  it(
+    'has them as well where the folder is refused for its features, and nothing where kustomize builds nothing',
+    () => {
+      fc.assert(
+        fc.property(oddRepository, (files) => {
+          expect(namesOf(build(files))).toEqual(kustomize(files) ?? []);
+        }),
+        runs,
+      );
+    },
+    timeout,
+  );
 });

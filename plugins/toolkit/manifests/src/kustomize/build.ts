@@ -4,7 +4,7 @@ import { isKnownClusterScoped } from './cluster-scoped.js';
 import type { ImageEntry, ReplicaEntry } from './entries.js';
 import { fault, unsupported, type KustomizeFeature } from './features.js';
 import { envKeys, unsupportedGenerator, type ConfigMapGenerator, type GeneratedName } from './generators.js';
-import { applyPatch, applyRefusedPatch } from './patches.js';
+import { applyPatch } from './patches.js';
 import { resolveEntry, type KustomizeTree, type LocatedKustomization } from './tree.js';
 
 /** Chapter 20, 8.2. */
@@ -104,7 +104,7 @@ class Builder {
     if (!this.enter(path, blame)) return [...inherited];
     located.features.forEach(blame);
     const chain = [...above, directory];
-    let objects = [...inherited, ...located.resources.flatMap((entry) => this.resource(entry, located, chain, blame))];
+    let objects = this.accumulate(located, chain, inherited, blame);
     const generated = [
       ...located.generators.map((generator) => this.generate(generator, located, blame)),
       ...located.secrets.map((secret) => toGenerated('Secret', secret, path)),
@@ -121,9 +121,28 @@ class Builder {
     const context = this.patchContext(located, blame);
     let kept = objects;
     for (const patch of located.patches) kept = applyPatch(kept, patch, context);
-    for (const patch of located.refusedPatches) kept = applyRefusedPatch(kept, patch, context);
     this.transform(kept, located, blame);
     return kept;
+  }
+
+  /** Kustomize looks for ids that are taken with every entry, long before a patch could remove one of the two. */
+  private accumulate(
+    located: LocatedKustomization,
+    chain: readonly string[],
+    inherited: readonly BuiltObject[],
+    blame: (feature: KustomizeFeature) => void,
+  ): BuiltObject[] {
+    const objects = [...inherited];
+    if (!this.spend(inherited.length, blame)) return objects;
+    const taken = new Set(inherited.map(({ identity }) => idOf(identity)));
+    for (const entry of located.resources)
+      for (const object of this.resource(entry, located, chain, blame)) {
+        const id = idOf(object.identity);
+        if (taken.has(id)) blame(producedTwice(object.identity));
+        taken.add(id);
+        objects.push(object);
+      }
+    return objects;
   }
 
   /** Counts a file each time it is reached: few files can name each other in more ways than anybody can follow. */
@@ -261,18 +280,17 @@ class Builder {
     for (const object of objects) {
       if (namespace !== undefined) moveTo(object, namespace);
       if (namePrefix !== '' || nameSuffix !== '') rename(object, namePrefix, nameSuffix);
-      for (const entry of replicas)
-        if (entry.name === object.identity.name && scalable.has(object.identity.kind))
-          object.replicas.push({ path, entry });
+      for (const entry of replicas) if (isScaledBy(object, entry)) object.replicas.push({ path, entry });
       for (const entry of images) object.images.push({ path, entry });
     }
+    for (const entry of replicas)
+      if (!objects.some((object) => isScaledBy(object, entry)))
+        blame(fault('render-failed', `an entry of replicas is for ${entry.name}, and nothing of that name has any`));
     const seen = new Set<string>();
     for (const { identity } of objects) {
-      const id = [identity.group, identity.version, identity.kind, effectiveNamespace(identity), identity.name].join(
-        '\n',
-      );
+      const id = idOf(identity);
       if (seen.has(id)) {
-        blame(fault('render-failed', `${identity.kind} ${identity.name} is produced twice`));
+        blame(producedTwice(identity));
         return;
       }
       seen.add(id);
@@ -281,6 +299,9 @@ class Builder {
 }
 
 const scalable = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController']);
+
+const isScaledBy = ({ identity, names }: BuiltObject, { name }: ReplicaEntry): boolean =>
+  scalable.has(identity.kind) && names.includes(name);
 
 function toObject({ identity, index }: FileDocument, path: string): BuiltObject | undefined {
   if (identity === undefined) return undefined;
@@ -345,5 +366,11 @@ function isKnownAs({ identity, names, namespaces }: BuiltObject, wanted: Documen
   return isSameType && names.includes(name) && namespaces.some((each) => (each ?? 'default') === namespace);
 }
 
-/** Kustomize holds no namespace and `default` for the same. */
-const effectiveNamespace = (identity: DocumentIdentity): string => identity.namespace ?? 'default';
+const producedTwice = ({ kind, name }: DocumentIdentity): KustomizeFeature =>
+  fault('render-failed', `${kind} ${name} is produced twice`);
+
+/** What no two objects of a build may share. Kustomize holds no namespace and `default` for the same. */
+function idOf(identity: DocumentIdentity): string {
+  const { group, version, kind, namespace = 'default', name } = identity;
+  return [group, version, kind, isKnownClusterScoped(identity) ? '' : namespace, name].join('\n');
+}

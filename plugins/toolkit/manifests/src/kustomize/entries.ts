@@ -49,7 +49,7 @@ function normalizeKeys(entry: JsonObject, section: string, shape: Shape): JsonOb
   return Object.fromEntries(
     Object.entries(entry).flatMap(([key, value]) => {
       const known = imageKeys.get(key.toLowerCase());
-      if (known === undefined) shape.add(fault('unparseable', `unknown key ${key} in ${section}`));
+      if (known === undefined) shape.unknownKey(key, section);
       return known === undefined ? [] : [[known, value] as const];
     }),
   );
@@ -59,7 +59,7 @@ export function readReplicas(fields: JsonObject, shape: Shape): readonly Replica
   const entries: ReplicaEntry[] = [];
   for (const [index, entry] of shape.maps(fields['replicas'], 'replicas').entries()) {
     const unknown = Object.keys(entry).find((key) => key !== 'name' && key !== 'count');
-    if (unknown !== undefined) shape.add(fault('unparseable', `unknown key ${unknown} in replicas`));
+    if (unknown !== undefined) shape.unknownKey(unknown, 'replicas');
     const { name, count = 0 } = entry;
     if (name !== undefined && name !== null && typeof name !== 'string')
       shape.wrongType('name of replicas', 'a string');

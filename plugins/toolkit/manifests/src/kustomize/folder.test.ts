@@ -68,6 +68,31 @@ describe('what a render root yields', () => {
     expect(folder.retained.map(({ path }) => path)).toEqual(['motd', 'press.env']);
   });
 
+  it('takes out whatever the pattern of a target matches, and nothing else', () => {
+    const folder = read({
+      'kustomization.yaml':
+        'resources: [a.yaml]\npatches: [{path: p.yaml, target: {kind: Config.*, name: ^(shop|till)-.+$}}]',
+      'a.yaml': ['shop-a', 'till-b', 'shop-', 'a-shop-c'].map((name) => configMap(name)).join('---\n'),
+      'p.yaml': configMap('any', '$patch: delete\n'),
+    });
+
+    expect(objectsOf(folder)).toEqual(['ConfigMap /shop-', 'ConfigMap /a-shop-c']);
+    expect(folder.issues).toEqual([]);
+  });
+
+  it('applies old merge patches before new ones, as kustomize does', () => {
+    const folder = read({
+      'kustomization.yaml':
+        'resources: [a.yaml]\npatches: [{path: p.yaml, target: {name: a}}]\npatchesStrategicMerge: [old.yaml]',
+      'a.yaml': configMap('a'),
+      'p.yaml': configMap('a', '$patch: delete\n'),
+      'old.yaml': configMap('a', 'data: {k: v}\n'),
+    });
+
+    expect(codes(folder)).toEqual(['patchesStrategicMerge']);
+    expect(objectsOf(folder)).toEqual([]);
+  });
+
   it('does not take a patch for a second document of the object it patches', () => {
     const folder = read({
       'kustomization.yaml': 'resources: [web.yaml]\npatches: [{path: a-patch.yaml}]',
@@ -167,9 +192,64 @@ describe('what is held against a folder', () => {
       code: 'patches',
       why: 'no foreign pattern is ever run',
       files: {
-        'kustomization.yaml': 'resources: [a.yaml]\npatches: [{path: p.yaml, target: {name: "a.*|b"}}]',
+        'kustomization.yaml': 'resources: [a.yaml]\npatches: [{path: p.yaml, target: {name: "a{1,9}"}}]',
         'a.yaml': configMap('a'),
         'p.yaml': configMap('a'),
+      },
+    },
+    {
+      code: 'render-failed',
+      why: 'a star of a shell is no pattern',
+      files: {
+        'kustomization.yaml': 'resources: [a.yaml]\npatches: [{path: p.yaml, target: {name: "*"}}]',
+        'a.yaml': configMap('a'),
+        'p.yaml': configMap('a'),
+      },
+    },
+    {
+      code: 'render-failed',
+      why: 'a target takes one document',
+      files: {
+        'kustomization.yaml': 'resources: [a.yaml]\npatches: [{path: p.yaml, target: {name: a}}]',
+        'a.yaml': configMap('a'),
+        'p.yaml': `${configMap('a')}---\n${configMap('b')}`,
+      },
+    },
+    {
+      code: 'render-failed',
+      why: 'a patch of comments',
+      files: {
+        'kustomization.yaml': 'resources: [a.yaml]\npatches: [{path: p.yaml, target: {name: a}}]',
+        'a.yaml': configMap('a'),
+        'p.yaml': '# later\n',
+      },
+    },
+    {
+      code: 'render-failed',
+      why: 'a patch that names nothing, whatever its target selects',
+      files: {
+        'kustomization.yaml': 'resources: [a.yaml]\npatches: [{path: p.yaml, target: {name: a}}]',
+        'a.yaml': configMap('a'),
+        'p.yaml': 'data: {k: v}\n',
+      },
+    },
+    {
+      code: 'render-failed',
+      why: 'replicas of nothing, as kustomize has it',
+      files: {
+        'kustomization.yaml': 'resources: [a.yaml]\nreplicas: [{name: a, count: 2}]',
+        'a.yaml': configMap('a'),
+      },
+    },
+    {
+      code: 'render-failed',
+      why: 'ids are compared before a patch removes one of the two',
+      files: {
+        'base/kustomization.yaml': 'resources: [a.yaml, b.yaml]\npatches: [{path: p.yaml, target: {kind: ConfigMap}}]',
+        'base/a.yaml': configMap('a'),
+        'base/b.yaml': configMap('a'),
+        'base/p.yaml': configMap('a', '$patch: delete\n'),
+        'app/kustomization.yaml': 'resources: [../base]',
       },
     },
     {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
 import { unsupported, type KustomizeFeature } from './features.js';
+import { checkSchema } from './schema.js';
 import { isFields, optionalText, type Shape, textList } from './shapes.js';
 
 /** What an entry of a generator makes; the index is that of the entry. */
@@ -18,7 +19,12 @@ export interface ConfigMapGenerator extends GeneratedName {
 }
 
 const entryKeys = ['name', 'namespace', 'files', 'envs', 'env', 'literals', 'options', 'behavior'];
-const optionKeys = ['labels', 'annotations', 'disableNameSuffixHash', 'immutable'];
+const optionSchemas = {
+  labels: 'textMap',
+  annotations: 'textMap',
+  disableNameSuffixHash: 'flag',
+  immutable: 'flag',
+} as const;
 
 export const unsupportedGenerator = (cause: string): KustomizeFeature => unsupported('configMapGenerator', cause);
 
@@ -58,7 +64,9 @@ function readOptions(value: JsonValue | undefined, where: string, shape: Shape):
     shape.wrongType(where, 'a map');
     return {};
   }
-  const unknown = Object.keys(value).find((key) => !optionKeys.includes(key));
+  for (const [key, schema] of Object.entries(optionSchemas))
+    checkSchema(value[key], schema, `${key} of ${where}`, shape);
+  const unknown = Object.keys(value).find((key) => !Object.hasOwn(optionSchemas, key));
   if (unknown !== undefined) shape.add(unsupportedGenerator(`unknown key ${unknown} in ${where}`));
   return value;
 }

@@ -3,18 +3,16 @@ import { parseDocuments } from '@gitops-reverser/toolkit-yaml';
 import { fault, hashSuffix, unsupported, type KustomizeFeature } from './features.js';
 import { readImages, readReplicas, type ImageEntry, type ReplicaEntry } from './entries.js';
 import { readGenerators, type ConfigMapGenerator, type GeneratedName } from './generators.js';
+import { checkSchema, schemas, selectorSchema } from './schema.js';
 import { isEmptyValue, isFields, optionalText, Shape, textList } from './shapes.js';
 
 /** Where a patch stands: in a file of its own, or in the kustomization itself. */
-export type PatchSource = ({ readonly path: string } | { readonly text: string }) & {
+export type Patch = ({ readonly path: string } | { readonly text: string }) & {
   /** Literal selectors; a patch without one is for the object it names. */
   readonly target?: JsonObject;
+  /** In a shape the folder is refused for. It is followed all the same, to tell what the folder holds. */
+  readonly isRefused: boolean;
 };
-
-export interface PatchFile {
-  readonly path: string;
-  readonly target?: JsonObject;
-}
 
 /** One kustomization file: what of it we understand, and why that may not be enough. */
 export interface Kustomization {
@@ -30,9 +28,8 @@ export interface Kustomization {
   readonly generators: readonly ConfigMapGenerator[];
   /** Of `secretGenerator`: nothing but what it makes is of interest. */
   readonly secrets: readonly GeneratedName[];
-  readonly patches: readonly PatchFile[];
-  /** Patches in shapes the folder is refused for. They are followed all the same, to tell what it holds. */
-  readonly refusedPatches: readonly PatchSource[];
+  /** In the order in which they are applied. */
+  readonly patches: readonly Patch[];
   readonly features: readonly KustomizeFeature[];
 }
 
@@ -49,7 +46,7 @@ const unsupportedKeys = new Set([
 
 const nothing = {
   ...{ resources: [], components: [], namePrefix: '', nameSuffix: '', images: [], replicas: [], generators: [] },
-  ...{ secrets: [], patches: [], refusedPatches: [] },
+  ...{ secrets: [], patches: [] },
 };
 
 /** Reads a kustomization file. Never throws for what it holds: everything wrong is a feature. */
@@ -76,15 +73,17 @@ function readFields(value: JsonObject): Kustomization {
     if (!unsupportedKeys.has(key)) shape.add(fault('unparseable', `unknown key ${key}`));
     else if (!isEmptyValue(content)) shape.add(unsupported(key));
   }
-  const isBare = Object.keys(value).every((key) => ['apiVersion', 'kind', 'metadata'].includes(key));
-  if (isBare) shape.add(fault('render-failed', 'it holds nothing but its type'));
+  for (const [key, schema] of Object.entries(schemas)) checkSchema(value[key], schema, key, shape);
+  checkOrder(value['sortOptions'], shape);
+  if (Object.entries(value).every(([key, content]) => isNothing(key, content)))
+    shape.add(fault('render-failed', 'it holds nothing but its type'));
   const references = [...textList(value, 'resources', shape), ...textList(value, 'bases', shape)];
   const components = isEmptyValue(value['components']) ? [] : textList(value, 'components', shape);
   if ([...references, ...components].some(isRemote)) shape.add(unsupported('remote-base'));
   const namespace = optionalText(value, 'namespace', shape);
   checkLabels(value['labels'], shape);
   const generators = readGenerators(value, shape);
-  const { patches, refusedPatches } = readPatches(value, shape);
+  const patches = readPatches(value, shape);
   if (generators.some(({ hasHash }) => hasHash)) shape.add(hashSuffix);
   return {
     resources: references.filter((entry) => !isRemote(entry)),
@@ -97,7 +96,6 @@ function readFields(value: JsonObject): Kustomization {
     generators,
     secrets: readSecretNames(value['secretGenerator']),
     patches,
-    refusedPatches,
     features: shape.features,
   };
 }
@@ -119,48 +117,62 @@ export function isRemote(entry: string): boolean {
 }
 
 function checkLabels(labels: JsonValue | undefined, shape: Shape): void {
-  for (const entry of shape.maps(labels, 'labels'))
-    if (!isEmptyValue(entry['fields'])) shape.add(unsupported('labels', 'fields'));
+  for (const entry of listOf(labels))
+    if (isFields(entry) && !isEmptyValue(entry['fields'])) shape.add(unsupported('labels', 'fields'));
 }
 
-function readPatches(
-  fields: JsonObject,
-  shape: Shape,
-): { readonly patches: readonly PatchFile[]; readonly refusedPatches: readonly PatchSource[] } {
-  const patches: PatchFile[] = [];
-  const refusedPatches: PatchSource[] = [...readLegacyPatches(fields)];
+function checkOrder(options: JsonValue | undefined, shape: Shape): void {
+  if (!isFields(options)) return;
+  const { order, legacySortOptions } = options;
+  if (order !== 'fifo' && order !== 'legacy') shape.wrongType('order of sortOptions', 'fifo or legacy');
+  else if (order === 'fifo' && isFields(legacySortOptions))
+    shape.add(fault('unparseable', 'legacySortOptions are for the order legacy'));
+}
+
+const foldedLists = new Set(['bases', 'imageTags', 'helmChartInflationGenerator']);
+
+/** As kustomize tells an empty file: it looks at what was decoded, and folds old lists into new ones before. */
+function isNothing(key: string, content: JsonValue): boolean {
+  if (key === 'apiVersion' || key === 'kind' || content === null || content === '') return true;
+  return foldedLists.has(key) && isEmptyValue(content);
+}
+
+function readPatches(fields: JsonObject, shape: Shape): readonly Patch[] {
+  const patches: Patch[] = [];
   for (const entry of shape.maps(fields['patches'], 'patches')) {
     const unknown = Object.keys(entry).find((key) => !['path', 'patch', 'target', 'options'].includes(key));
-    if (unknown !== undefined) shape.add(fault('unparseable', `unknown key ${unknown} in patches`));
+    if (unknown !== undefined) shape.unknownKey(unknown, 'patches');
     if (!isEmptyValue(entry['options'])) shape.add(unsupported('patches', 'options'));
     const target = entry['target'];
-    const selectors = isFields(target) && !isEmptyValue(target) ? { target } : {};
+    const isSelector = checkSchema(target, selectorSchema, 'target of a patch', shape);
+    const selectors = isSelector && isFields(target) && !isEmptyValue(target) ? { target } : {};
     if (!isEmptyValue(entry['patch'])) {
       shape.add(unsupported('patches-inline'));
       const text = textOf(entry['patch']);
-      if (text !== undefined) refusedPatches.push({ text, ...selectors });
+      if (text !== undefined) patches.push({ text, ...selectors, isRefused: true });
       continue;
     }
     const path = optionalText(entry, 'path', shape);
     if (path === undefined) shape.add(fault('unparseable', 'a patch without path'));
-    else if (isEmptyValue(target) || isFields(target)) patches.push({ path, ...selectors });
-    else shape.add(fault('unparseable', 'target of a patch is no map'));
+    else patches.push({ path, ...selectors, isRefused: false });
   }
-  return { patches, refusedPatches };
+  return [...readMergePatches(fields), ...patches, ...readOperations(fields)];
 }
 
-/** Of `patchesStrategicMerge` and `patchesJson6902`, whatever has a shape that can be followed. */
-function readLegacyPatches(fields: JsonObject): readonly PatchSource[] {
-  const merges = listOf(fields['patchesStrategicMerge']).flatMap((entry): readonly PatchSource[] => {
+/** Of `patchesStrategicMerge`, whatever has a shape that can be followed. Kustomize applies these before `patches`. */
+function readMergePatches(fields: JsonObject): readonly Patch[] {
+  return listOf(fields['patchesStrategicMerge']).flatMap((entry): readonly Patch[] => {
     const text = textOf(entry);
     if (text === undefined) return [];
-    return text.includes('\n') ? [{ text }] : [{ path: text }];
+    return [text.includes('\n') ? { text, isRefused: true } : { path: text, isRefused: true }];
   });
-  const operations = listOf(fields['patchesJson6902']).flatMap((entry): readonly PatchSource[] => {
+}
+
+function readOperations(fields: JsonObject): readonly Patch[] {
+  return listOf(fields['patchesJson6902']).flatMap((entry): readonly Patch[] => {
     const path = isFields(entry) ? textOf(entry['path']) : undefined;
-    return path === undefined ? [] : [{ path }];
+    return path === undefined ? [] : [{ path, isRefused: true }];
   });
-  return [...merges, ...operations];
 }
 
 function readSecretNames(value: JsonValue | undefined): readonly GeneratedName[] {

@@ -3,7 +3,8 @@ import { parseDocuments } from '@gitops-reverser/toolkit-yaml';
 import { parseApiVersion } from '../identity.js';
 import type { BuiltObject } from './build.js';
 import { fault, unsupported, type KustomizeFeature } from './features.js';
-import type { PatchFile, PatchSource } from './kustomization.js';
+import type { Patch } from './kustomization.js';
+import { select } from './selectors.js';
 import { isFields } from './shapes.js';
 
 export interface PatchContext {
@@ -13,30 +14,18 @@ export interface PatchContext {
   readonly open: (entry: string) => FolderFile | undefined;
 }
 
-/** What a patch file does to names: it may remove objects. Whatever it says of fields is checked for directives alone. */
-export function applyPatch(
-  objects: BuiltObject[],
-  patch: PatchFile,
-  { blame, open, spend }: PatchContext,
-): BuiltObject[] {
-  const file = open(patch.path);
-  if (file === undefined) {
-    blame(fault('patches-outside-tree', `patch ${patch.path} is no file of the repository`));
-    return objects;
-  }
-  return applyText(objects, file.read(), { ...patch, blame, spend, label: `patch ${patch.path}` });
-}
-
-/** The same of a patch the folder is refused for anyway: only a build that fails is worth telling. */
-export function applyRefusedPatch(objects: BuiltObject[], patch: PatchSource, context: PatchContext): BuiltObject[] {
+/** What a patch does to names: it may remove objects. Whatever it says of fields is checked for directives alone. */
+export function applyPatch(objects: BuiltObject[], patch: Patch, context: PatchContext): BuiltObject[] {
   const { open, spend } = context;
-  const blame = (feature: KustomizeFeature): void => {
-    if (feature.code === 'render-failed' || feature.code === 'render-limit') context.blame(feature);
-  };
   const label = 'path' in patch ? `patch ${patch.path}` : 'a patch';
+  // Of what the folder is refused for anyway only a build that fails is worth telling.
+  const blame = (feature: KustomizeFeature): void => {
+    if (!patch.isRefused || feature.code === 'render-failed' || feature.code === 'render-limit') context.blame(feature);
+  };
   const content = 'path' in patch ? open(patch.path)?.read() : patch.text;
   if (content === undefined) {
-    blame(fault('render-failed', `${label} is no file of the repository`));
+    const code = patch.isRefused ? 'render-failed' : 'patches-outside-tree';
+    blame(fault(code, `${label} is no file of the repository`));
     return objects;
   }
   const { target } = patch;
@@ -49,15 +38,18 @@ interface LabelledPatch extends Pick<PatchContext, 'blame' | 'spend'> {
 }
 
 function applyText(objects: BuiltObject[], content: string | Uint8Array, patch: LabelledPatch): BuiltObject[] {
-  const { blame, spend, label } = patch;
+  const { blame, spend, label, target } = patch;
   const parsed = parseDocuments(content);
   if (!parsed.ok) {
     blame(fault('render-failed', `${label}: ${parsed.error.message}`));
     return objects;
   }
   let left = objects;
-  for (const document of parsed.value) {
-    if (document.state === 'empty') continue;
+  const documents = parsed.value.filter(({ state }) => state !== 'empty');
+  if (documents.length === 0) blame(fault('render-failed', `${label} is empty`));
+  if (documents.length > 1 && target !== undefined)
+    blame(fault('render-failed', `${label} holds ${documents.length} documents, and a target takes one`));
+  for (const document of documents) {
     if (!spend(left.length)) return left;
     if (document.state === 'read' && Array.isArray(document.value)) blame(unsupported('patches-json6902'));
     else if (document.state === 'read' && isFields(document.value)) left = applyMerge(left, document.value, patch);
@@ -70,6 +62,9 @@ function applyMerge(objects: BuiltObject[], value: JsonObject, { label, target, 
   if (typeof value['sops'] === 'object') blame(fault('render-failed', `${label} is encrypted`));
   if (hasUnknownDirective(value)) blame(fault('render-failed', `${label} holds an unknown directive`));
   const isRemoval = value['$patch'] === 'delete';
+  const { kind, metadata } = value;
+  if (target !== undefined && (!isText(kind) || !isFields(metadata) || !isText(metadata['name'])))
+    blame(fault('render-failed', `${label} has no kind or no name`));
   const matches = new Set(
     target === undefined ? matchesOf(objects, value) : selected(objects, target, isRemoval, blame),
   );
@@ -93,35 +88,30 @@ function matchesOf(objects: readonly BuiltObject[], patch: JsonObject): readonly
   );
 }
 
-const plainText = /^[A-Za-z0-9._/-]*$/;
-const nameSelectors = new Set(['group', 'version', 'kind', 'name', 'namespace']);
-const contentSelectors = new Set(['labelSelector', 'annotationSelector']);
-
-/**
- * By literal selectors: kustomize takes them for patterns, and no foreign pattern is ever run. Which object is removed must be
- * told by names; which is changed need not.
- */
+/** Which object is removed must be told by names; which is changed need not. */
 function selected(
   objects: readonly BuiltObject[],
   target: JsonObject,
   isRemoval: boolean,
   blame: PatchContext['blame'],
 ): readonly BuiltObject[] {
-  const wanted: [string, string][] = [];
-  for (const [key, value] of Object.entries(target)) {
-    if (value === null || value === '') continue;
-    if (contentSelectors.has(key) && !isRemoval) continue;
-    if (!nameSelectors.has(key) || typeof value !== 'string' || !plainText.test(value))
-      blame(unsupported('patches', `target ${key}`));
-    else wanted.push([key, value]);
+  const found = select(objects, target);
+  if ('problem' in found) {
+    const { key, problem } = found;
+    const isBroken = problem === 'invalid';
+    blame(
+      isBroken ? fault('render-failed', `${key} of a target is no pattern`) : unsupported('patches', `target ${key}`),
+    );
+    return [];
   }
-  return objects.filter(({ identity, names, namespaces }) =>
-    wanted.every(([key, value]) => {
-      if (key === 'namespace') return namespaces.includes(value);
-      return key === 'name' ? names.includes(value) : identity[key as 'group' | 'version' | 'kind'] === value;
-    }),
-  );
+  const unclear = contentSelectors.find((key) => isRemoval && isText(target[key]));
+  if (unclear !== undefined) blame(unsupported('patches', `target ${unclear}`));
+  return found;
 }
+
+const contentSelectors = ['labelSelector', 'annotationSelector'];
+
+const isText = (value: JsonValue | undefined): boolean => typeof value === 'string' && value !== '';
 
 /** `$patch: delete` and `$patch: replace` are understood, everything else that starts with `$` is not. */
 function hasUnknownDirective(value: JsonValue): boolean {

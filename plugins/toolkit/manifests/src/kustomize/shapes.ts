@@ -19,8 +19,14 @@ export class Shape {
     this.features.push(feature);
   }
 
-  wrongType(key: string, expected: string): void {
+  wrongType(key: string, expected: string): false {
     this.add(fault('unparseable', `${key} must be ${expected}`));
+    return false;
+  }
+
+  unknownKey(key: string, where: string): false {
+    this.add(fault('unparseable', `unknown key ${key} in ${where}`));
+    return false;
   }
 
   /** Items of a list of maps; whatever is none is reported. */
