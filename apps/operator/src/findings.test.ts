@@ -24,6 +24,14 @@ describe('what the operator tells about single documents and whole folders', () 
     (stage.cluster.list('v1', 'Event') as unknown as readonly EventObject[]).filter(
       (event) => event.involvedObject.namespace === team.name && event.reason === reason,
     );
+  /** The last declaration of its target was read. */
+  const isSeen = (team: Team): boolean => {
+    const { metadata, status } = stage.cluster.get('configbutler.ai/v1alpha3', 'GitTarget', 'live', team.name) as {
+      readonly metadata?: { readonly generation?: number };
+      readonly status?: { readonly observedGeneration?: number };
+    };
+    return metadata?.generation === status?.observedGeneration;
+  };
   const placement = (team: Team): unknown => {
     const target = stage.cluster.get('configbutler.ai/v1alpha3', 'GitTarget', 'live', team.name);
     return (target?.['status'] as { readonly placement?: unknown } | undefined)?.placement;
@@ -95,5 +103,55 @@ describe('what the operator tells about single documents and whole folders', () 
     expect(layout.message).toContain('no layout stands for the folder');
     expect(placement(made)).toBeUndefined();
     expect(await made.repository.log('main')).toHaveLength(1);
+  }, 60_000);
+
+  it('FC-SAN-6: what an annotation repeats of a Secret is nowhere to be read, whatever is written of it', async () => {
+    const [clear, coded] = ['blue-heron-42', Buffer.from('blue-heron-42').toString('base64')];
+    const applied = { apiVersion: 'v1', kind: 'Secret', stringData: { pw: clear } };
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(applied) };
+    const made = await stage.team('repeated');
+    made.apply('Secret', 'login', { data: { pw: coded } }, 'v1', { annotations });
+    made.configMap('login', { a: 'one' }, annotations);
+    made.declare({ rules: [{ apiGroups: [''], resources: ['configmaps', 'secrets'] }] });
+    await made.lands('configmaps/login.yaml', 'one');
+    const refused = await made.reads('WatchRule/basics', 'ResourcesResolved', 'False ResourceRefused');
+    made.apply('Secret', 'login', { data: { pw: coded, more: coded } }, 'v1', { annotations });
+    made.configMap('login', { a: 'two' }, annotations);
+    await made.lands('configmaps/login.yaml', 'two');
+
+    const told = JSON.stringify([
+      ...['GitTarget', 'WatchRule', 'GitBranch'].map((kind) => stage.cluster.list('configbutler.ai/v1alpha3', kind)),
+      stage.cluster.list('v1', 'Event'),
+      await made.repository.log('main'),
+    ]);
+    const committed = (await made.file('configmaps/login.yaml')) ?? '';
+    expect(refused.message).toContain('secrets is sensitive');
+    for (const text of [clear, coded]) expect(committed + told + stage.logger.text()).not.toContain(text);
+  }, 60_000);
+
+  it('FC-SAN-8: the CA every namespace gets is one file less and no commit, until a target asks for it', async () => {
+    const made = await stage.team('shop');
+    made.configMap('kube-root-ca.crt', { 'ca.crt': 'first' });
+    made.configMap('settings', { a: 'one' });
+    made.declare();
+    await made.lands('configmaps/settings.yaml', 'one');
+    await made.reads('GitTarget/live', 'Ready', 'True Succeeded');
+    const before = await made.repository.log('main');
+
+    made.configMap('kube-root-ca.crt', { 'ca.crt': 'second' });
+    made.configMap('settings', { a: 'two' });
+    await made.lands('configmaps/settings.yaml', 'two');
+
+    expect(await made.repository.log('main')).toHaveLength(before.length + 1);
+    expect(await made.file('configmaps/kube-root-ca.crt.yaml')).toBeUndefined();
+    made.declare({ target: { includeGenerated: ['kube-root-ca'] } });
+    await made.lands('configmaps/kube-root-ca.crt.yaml', 'second');
+    made.declare({ target: { includeGenerated: [] } });
+    await poll(() => isSeen(made), { deadlineMs: 10_000, what: 'the declaration to be seen' });
+    made.configMap('kube-root-ca.crt', { 'ca.crt': 'third' });
+    made.configMap('settings', { a: 'three' });
+    await made.lands('configmaps/settings.yaml', 'three');
+    // What stands in Git already goes by the prune policy alone, and that of the target keeps what is merely absent.
+    expect(await made.file('configmaps/kube-root-ca.crt.yaml')).toContain('second');
   }, 60_000);
 });
