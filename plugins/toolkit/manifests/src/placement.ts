@@ -272,7 +272,7 @@ function judge(
     ok({ path, source, disposition, ...home.placed, ...(inference === undefined ? {} : { inference }) });
   const no = (code: PlacementRefusalReason, why: string): Result<Placement, PlacementRefusal> =>
     refuse({ code, path, ref: subject.ref, message: `cannot place ${describeDocument(subject.ref)}: ${why}` });
-  if (home.refused !== undefined) return no(...home.refused);
+  if (home.refused !== undefined) return no(home.refused.reason, home.refused.why);
   if (problem !== undefined) return no('invalid_path', problem);
   if (site.ignores(path))
     return no('ignore-shadows-managed', `${path} is hidden by .gittargetignore; remove the pattern or place elsewhere`);
@@ -306,12 +306,18 @@ function judge(
 
 interface Home {
   readonly placed: Pick<Placement, 'registersIn' | 'isNamespaceSupplied'>;
-  readonly refused?: readonly [PlacementRefusalReason, string];
+  readonly refused?: {
+    readonly reason: 'ambiguous-layout' | 'unrendered-placement' | 'namespace_mismatch';
+    readonly why: string;
+  };
 }
 
 /** What Kustomize makes of a file at the path; nothing where nothing is built (chapter 20, 7.6 and 7.8). */
 function homeOf({ subject: { ref }, source, path }: Proposal, roots: readonly RenderRoot[]): Home {
-  const refused = (code: PlacementRefusalReason, why: string): Home => ({ placed: {}, refused: [code, why] });
+  const refused = (reason: NonNullable<Home['refused']>['reason'], why: string): Home => ({
+    placed: {},
+    refused: { reason, why },
+  });
   if (roots.length === 0) return { placed: source === 'kustomize_root' ? { registersIn: 'kustomization.yaml' } : {} };
   if (roots.length > 1 && source === 'kustomize_root') {
     const names = roots.map(({ directory }) => directory).join(', ');
