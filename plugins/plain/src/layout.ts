@@ -196,10 +196,10 @@ class Plan {
     return { kind: 'put-document', path, ref, object: this.namespaces.written(object), sensitive, ...more };
   }
 
-  private edit(change: Upsert, { path, index, nature, construct }: FolderDocument): Answer {
+  private edit(change: Upsert, { path, index, nature, construct, siblings }: FolderDocument): Answer {
     const { ref } = change;
     if (nature === 'non-editable') return refuse(nonEditable(ref, path, index, construct));
-    if (nature === 'encrypted') return refuse(encrypted(ref, path, index));
+    if (nature === 'encrypted') return refuse(siblings > 1 ? unsafe(ref, path, index) : encrypted(ref, path, index));
     if (/\.sops\.ya?ml$/.test(path)) return refuse(missingSopsKey(ref, path, index));
     const opened = this.open(path);
     if (opened === undefined) return ok([this.put(change, path)]);

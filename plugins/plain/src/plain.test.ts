@@ -188,6 +188,15 @@ describe('14: sensitive objects, planned for a writer that encrypts', () => {
     expect(both.map(({ ok: isPlanned }) => isPlanned)).toEqual([true, true]);
   });
 
+  it('neither does a plain document beside an encrypted one change, nor one that is encrypted alone', () => {
+    const plain = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: demo}\n';
+    const beside = { 'all.yaml': `${plain}---\n${secret('db')}sops: {mac: x}\n` };
+
+    expect(steps(beside, upsert(aConfigMap('app')))).toBe('unsafe');
+    expect(steps(beside, removal(aConfigMap('app')))).toBe('unsafe');
+    expect(steps({ 'app.yaml': `${plain}sops: {mac: x}\n` }, upsert(aConfigMap('app')))).toBe('encrypted');
+  });
+
   it('a plain object is not written into a file that is named as encrypted', () => {
     const files = { 'app.sops.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: demo}\n' };
 

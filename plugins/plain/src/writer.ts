@@ -9,7 +9,15 @@ import {
 } from '@gitops-reverser/toolkit-yaml';
 import { checkReadable, editOptions, findDocument, isEncrypted } from './documents.js';
 import { OpenedFiles } from './opened-files.js';
-import { missingSopsKey, nonEditable, notEdited, plaintextOntoEncrypted, unrepresentable } from './refusals.js';
+import {
+  encrypted,
+  missingSopsKey,
+  nonEditable,
+  notEdited,
+  plaintextOntoEncrypted,
+  unrepresentable,
+  unsafe,
+} from './refusals.js';
 import { isValueStep, setValue } from './set-value.js';
 
 type Rendered = Result<Uint8Array | 'delete-file', Refusal>;
@@ -76,7 +84,8 @@ function put(step: Put, before: Uint8Array | undefined, cache: FolderCache, file
   }
   if (!found.isEditable) return refuse(nonEditable(ref, path, found.index));
   // One encryption covers all documents of a file.
-  if (isEncrypted(file)) return refuse(notEdited(ref, path, found.index, { code: 'encrypted', message: '' }));
+  if (isEncrypted(file))
+    return refuse(file.pieces.length > 1 ? unsafe(ref, path, found.index) : encrypted(ref, path, found.index));
   const edited = editDocument(file, found.index, object, editOptions(object));
   if (!edited.ok) return refuse(notEdited(ref, path, found.index, edited.error));
   return ok(files.edited(before, { file, index: found.index, edited: edited.value }));
