@@ -1,9 +1,9 @@
 import type { DocumentIdentity } from '../identity.js';
-import type { FileDocument } from '../manifest-file.js';
 import { isKnownClusterScoped } from './cluster-scoped.js';
 import type { ImageEntry, ReplicaEntry } from './entries.js';
 import { fault, unsupported, type KustomizeFeature } from './features.js';
 import { envKeys, unsupportedGenerator, type ConfigMapGenerator, type GeneratedName } from './generators.js';
+import { objectsInList } from './lists.js';
 import { applyPatch } from './patches.js';
 import { resolveEntry, type KustomizeTree, type LocatedKustomization } from './tree.js';
 
@@ -184,10 +184,16 @@ class Builder {
     if (problem !== undefined) blame(fault('render-failed', `resource ${entry}: ${problem}`));
     const objects: BuiltObject[] = [];
     for (const document of documents) {
-      const object = toObject(document, target);
-      if (object !== undefined) objects.push(object);
-      else if (document.nature === 'invalid' || document.nature === 'not-krm')
-        blame(fault('render-failed', `resource ${entry}: document ${document.index} is no manifest`));
+      const { index, nature, identity } = document;
+      const where = `resource ${entry}: document ${index}`;
+      // A list is no manifest to anybody but kustomize, which takes it apart.
+      const listed =
+        nature === 'not-krm' || identity?.kind.endsWith('List') ? objectsInList(file.read(), index) : undefined;
+      if (listed !== undefined && identity !== undefined)
+        blame(fault('render-failed', `${where} has a name and items; kustomize takes it for a list`));
+      else if (listed !== undefined) objects.push(...listed.map((each) => toObject(each, target, index)));
+      else if (identity !== undefined) objects.push(toObject(identity, target, index));
+      else if (nature === 'invalid' || nature === 'not-krm') blame(fault('render-failed', `${where} is no manifest`));
     }
     this.objectCount += objects.length;
     if (this.objectCount <= limits.objects) return objects;
@@ -303,8 +309,7 @@ const scalable = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'Replicatio
 const isScaledBy = ({ identity, names }: BuiltObject, { name }: ReplicaEntry): boolean =>
   scalable.has(identity.kind) && names.includes(name);
 
-function toObject({ identity, index }: FileDocument, path: string): BuiltObject | undefined {
-  if (identity === undefined) return undefined;
+function toObject(identity: DocumentIdentity, path: string, index: number): BuiltObject {
   const { namespace } = identity;
   return {
     identity,

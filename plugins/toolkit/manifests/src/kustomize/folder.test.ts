@@ -104,6 +104,17 @@ describe('what a render root yields', () => {
     expect(folder.documents.map(({ document }) => document.path)).toEqual(['web.yaml']);
   });
 
+  it('takes a list apart as kustomize does, though the gate wants its documents one by one (5.3)', () => {
+    const inner = '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}';
+    const folder = read({
+      'kustomization.yaml': 'namespace: shop\nresources: [list.yaml]',
+      'list.yaml': `apiVersion: v1\nkind: List\nitems:\n- ${inner}\n- {apiVersion: v1, kind: ConfigMapList, items: [${inner.replace('a}', 'b}')}]}\n`,
+    });
+
+    expect(objectsOf(folder)).toEqual(['ConfigMap shop/a', 'ConfigMap shop/b']);
+    expect(folder.issues.map(({ code }) => code)).toEqual(['non-krm-yaml']);
+  });
+
   it('keeps objects of one name apart that end up in two namespaces', () => {
     const folder = read({
       'a/kustomization.yaml': 'namespace: a\nresources: [cm.yaml]',
@@ -195,6 +206,22 @@ describe('what is held against a folder', () => {
         'kustomization.yaml': 'resources: [a.yaml]\npatches: [{path: p.yaml, target: {name: "a{1,9}"}}]',
         'a.yaml': configMap('a'),
         'p.yaml': configMap('a'),
+      },
+    },
+    {
+      code: 'render-failed',
+      why: 'a list of what is no object',
+      files: {
+        'kustomization.yaml': 'resources: [a.yaml]',
+        'a.yaml': 'apiVersion: v1\nkind: List\nitems: [{kind: ConfigMap}]\n',
+      },
+    },
+    {
+      code: 'render-failed',
+      why: 'an object that kustomize takes for a list',
+      files: {
+        'kustomization.yaml': 'resources: [a.yaml]',
+        'a.yaml': 'apiVersion: example.com/v1\nkind: AllowList\nmetadata: {name: a}\nitems: []\n',
       },
     },
     {
