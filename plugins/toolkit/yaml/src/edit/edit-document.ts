@@ -152,6 +152,7 @@ function splice(
 
 /** Holds a result against the object: it must be one document, where the old one was, and mean the same. */
 class Verifier {
+  private readonly source: string;
   private readonly lineBreak: string;
   private readonly isOpenEnd: boolean;
   private readonly isLast: boolean;
@@ -160,6 +161,7 @@ class Verifier {
   private readonly place: Place;
 
   constructor(source: string, isLast: boolean, hasMarker: boolean, wanted: JsonObject, place: Place) {
+    this.source = source;
     this.lineBreak = lineBreakOf(source);
     this.isOpenEnd = !source.endsWith('\n');
     this.isLast = isLast;
@@ -173,7 +175,8 @@ class Verifier {
     if (text === undefined) return undefined;
     if (this.isOpenEnd && text.endsWith(this.lineBreak)) {
       const open = text.slice(0, -this.lineBreak.length);
-      if (this.isRight(open)) return open;
+      const isAsClear = !isOpenBlock(open) || isOpenBlock(this.source);
+      if (isAsClear && this.isRight(open)) return open;
     }
     if (this.isRight(text)) return text;
     // A text that keeps its blank lines needs the end of its last one.
@@ -190,6 +193,21 @@ class Verifier {
     const reading = readDocument(split, 0);
     return reading.state === 'read' && isSameIntent(reading.value, this.wanted, this.place);
   }
+}
+
+/**
+ * Whether the file breaks off within a block that stands for a text with a line feed at its end. `kubectl` supplies the missing one,
+ * Kustomize does not: to them it is not the same text.
+ */
+function isOpenBlock(text: string): boolean {
+  const split = splitDocuments(text);
+  const reading = split.pieces.length === 1 ? readDocument(split, 0) : undefined;
+  if (reading?.state !== 'read') return false;
+  const closed = text + lineBreakOf(text);
+  let last = treeOf(closed, reading.value);
+  while (last?.kind === 'map' || last?.kind === 'list')
+    last = last.isFlow ? undefined : (last.kind === 'map' ? last.pairs : last.items).at(-1)?.value;
+  return last?.kind === 'block' && last.value.endsWith('\n') && last.blankEnd >= closed.length;
 }
 
 /** Finalizers are never written, and what an author wrote stays while it is live (chapter 20, 3.6). */

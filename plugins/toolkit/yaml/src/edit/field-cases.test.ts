@@ -485,6 +485,25 @@ spec:
     expect(edit(file, (object) => delete object['data'], 1)).toBe(file.slice(0, file.indexOf('\ndata:\n  k: a')));
   });
 
+  it('FC-YML-6: a block that ends the file gets the line feed its text ends with, which not every reader supplies', () => {
+    const file = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: a';
+    const open = `${file}\n  m: |\n    x\n    y`;
+
+    expect(edit(file, (object) => (object['data'].m = 'x\ny\n'))).toBe(`${open}\n`);
+    expect(edit(file, (object) => (object['data'].m = 'x\ny\n\n'))).toBe(`${file}\n  m: |+\n    x\n    y\n\n`);
+    expect(edit(file, (object) => (object['data'].m = 'x\ny'))).toBe(`${file}\n  m: |-\n    x\n    y`);
+    expect(edit(file, (object) => (object['data'].k = 'x\ny\n'))).toBe(file.replace('k: a', 'k: |\n    x\n    y\n'));
+    expect(edit(file.replaceAll('\n', '\r\n'), (object) => (object['data'].m = 'x\ny\n'))).toBe(
+      `${open}\n`.replaceAll('\n', '\r\n'),
+    );
+  });
+
+  it('6.2: a block whose author left the end of the file open stays open', () => {
+    const file = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: a\n  m: |\n    x\n    y';
+
+    expect(edit(file, (object) => (object['data'].k = 'b'))).toBe(file.replace('k: a', 'k: b'));
+  });
+
   it('6.1: an encrypted document is not edited', () => {
     expect(editDocument(open(configMap('sops: {mac: x}\n')), 0, read(configMap('')))).toMatchObject({
       ok: false,
