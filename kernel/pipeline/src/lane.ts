@@ -6,6 +6,7 @@ import {
   type Logger,
   type Placed,
   type PruneMode,
+  type Refusal,
   type TargetId,
   type TargetSettings,
   type TargetStatus,
@@ -41,6 +42,9 @@ export interface LaneEvents {
 
 /** 600_000: people are told once in ten minutes (chapter 40, 3.10). */
 const WORDING_MS = 600_000;
+
+/** 100: what a log line still carries easily. */
+const ISSUES_PER_LINE = 100;
 
 /** What planning found out about one object, or about all of a collection. */
 export interface ObjectFindings {
@@ -140,19 +144,22 @@ export class Lane {
     this.#verdict = verdict;
     const isResolvedAnew = this.#resolve(verdict, commit);
     if (before?.kind !== verdict.kind || verdict.kind === 'refused' || isResolvedAnew) this.events.changed();
-    if (verdict.kind === 'refused' && before?.kind !== 'refused') {
-      this.#logger.warn(
-        {
-          reason: verdict.refusals[0]?.code,
-          count: verdict.refusals.length,
-          first: summarize(verdict.refusals),
-        },
-        'folder refused',
-      );
-    }
+    if (verdict.kind === 'refused' && !isSameRefusal(before, verdict)) this.#tellRefused(verdict.refusals);
     if (verdict.kind === 'accepted' && before?.kind === 'refused') {
       this.#logger.info({}, 'folder accepted again');
       this.events.recovered();
+    }
+  }
+
+  /** All of it: a condition has room for the first only. Never more than the folder may have files. */
+  #tellRefused(refusals: readonly Refusal[]): void {
+    this.#logger.warn(
+      { reason: refusals[0]?.code, count: refusals.length, first: summarize(refusals) },
+      'folder refused',
+    );
+    for (let from = 0; refusals.length > 1 && from < refusals.length; from += ISSUES_PER_LINE) {
+      const issues = refusals.slice(from, from + ISSUES_PER_LINE).map(({ code, message }) => `${code}: ${message}`);
+      this.#logger.warn({ from, count: refusals.length, issues }, 'why the folder is refused');
     }
   }
 
@@ -265,4 +272,12 @@ export class Lane {
     for (const known of this.#retainedByCollection.values()) retainedDocuments += known.size;
     return { mode: this.settings.prune, retainedDocuments, observedAt: this.#measuredAt };
   }
+}
+
+function isSameRefusal(
+  before: FolderVerdict | undefined,
+  { refusals }: { readonly refusals: readonly Refusal[] },
+): boolean {
+  if (before?.kind !== 'refused' || before.refusals.length !== refusals.length) return false;
+  return refusals.every(({ message }, at) => before.refusals[at]?.message === message);
 }

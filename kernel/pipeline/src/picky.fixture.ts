@@ -38,7 +38,7 @@ const dataOf = (object: KubeObject): Readonly<Record<string, unknown>> =>
   (object['data'] ?? {}) as Readonly<Record<string, unknown>>;
 
 /**
- * The kit's layout with opinions: a file called BROKEN or BROKEN.jsonl refuses the folder. Of an object its data decides: `refuse` and
+ * The kit's layout with opinions: a file called BROKEN or BROKEN.jsonl refuses the folder, once for each of its lines. Of an object its data decides: `refuse` and
  * `refuseAll` are refused, `skip` is left as it is, `escape` is planned there, whatever there is, and `join` is placed there.
  */
 export function pickyLayout(): Picky {
@@ -70,10 +70,14 @@ function layout(picky: Picky): Layout {
   return {
     recognise(folder) {
       const shape = picky.shape === undefined ? {} : { shape: picky.shape };
-      if ((folder.file('BROKEN') ?? folder.file('BROKEN.jsonl')) === undefined)
-        return { ...inner.recognise(folder), ...shape };
-      const message = 'BROKEN: expected YAML, found something else; repair or remove it';
-      return { kind: 'refused', refusals: [{ code: 'invalid-yaml', path: 'BROKEN', message }], ...shape };
+      const broken = folder.file('BROKEN') ?? folder.file('BROKEN.jsonl');
+      if (broken === undefined) return { ...inner.recognise(folder), ...shape };
+      const lines = new TextDecoder().decode(broken.read()).trim().split('\n');
+      const refusals = lines.map((line) => {
+        const message = `BROKEN${line}: expected YAML, found something else; repair or remove it`;
+        return { code: 'invalid-yaml', path: 'BROKEN', message };
+      });
+      return { kind: 'refused', refusals, ...shape };
     },
     documents: (folder) => inner.documents(folder),
     bootstrap: () => picky.beside.layout,

@@ -308,6 +308,29 @@ describe('5.4: a folder that cannot be used', () => {
     await rig.runtime.close(0);
   });
 
+  it('20, 15: the log names every issue once, and again when they differ', async () => {
+    const issues = (from: number, to: number): string =>
+      Array.from({ length: to - from }, (_, at) => `-${from + at}`).join('\n');
+    const rig = await openRig({
+      layouts: [pickyLayout().plugin],
+      remote: { files: { 'app/BROKEN': issues(0, 250) } },
+      objects: [aConfigMap('one')],
+    });
+    await rig.clock.advance(1_000);
+    const all = rig.logger.said('why the folder is refused').flatMap(({ fields }) => fields['issues'] as string[]);
+    rig.remote.foreignPush({ 'app/other.jsonl': '' });
+    await rig.clock.advance(120_000);
+    const again = rig.logger.said('folder refused').length;
+    rig.remote.foreignPush({ 'app/BROKEN': issues(0, 2) });
+    await rig.clock.advance(120_000);
+
+    expect(new Set(all).size).toBe(250);
+    expect(all[249]).toMatch(/^invalid-yaml: BROKEN-249: /);
+    expect(again).toBe(1);
+    expect(rig.logger.said('folder refused').map(({ fields }) => fields['count'])).toEqual([250, 2]);
+    await rig.runtime.close(0);
+  });
+
   it('is looked at again slower and slower, never in a loop', async () => {
     const picky = pickyLayout();
     const rig = await openRig({ layouts: [picky.plugin], remote: { files: { 'app/BROKEN': '' } } });
