@@ -51,9 +51,13 @@ describeSuite('context', ['input', 'features', 'documents', 'overrides', 'diagno
         const { index: _, section: __, ...values } = entry as Readonly<Record<string, unknown>>;
         return { file, ...values };
       };
+      // An entry governs many objects and is told once.
+      const entries = <E extends { readonly entry: object }>(all: readonly E[]): readonly E[] => [
+        ...new Map(all.map((one) => [one.entry, one])).values(),
+      ];
       expect({
-        images: objects.flatMap(({ images }) => images.map(plain)),
-        replicas: objects.flatMap(({ replicas }) => replicas.map(plain)),
+        images: entries(objects.flatMap(({ images }) => images)).map(plain),
+        replicas: entries(objects.flatMap(({ replicas }) => replicas)).map(plain),
       }).toEqual(overrides);
     });
 });

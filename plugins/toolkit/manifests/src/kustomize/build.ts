@@ -82,6 +82,8 @@ class Builder {
   private visits = 0;
   private steps = 0;
   private readonly blamed = new Set<string>();
+  /** What is missing may be among the objects nobody knows here. */
+  private hasUnknownObjects = false;
 
   constructor(tree: KustomizeTree) {
     this.tree = tree;
@@ -103,6 +105,8 @@ class Builder {
     };
     if (!this.enter(path, blame)) return [...inherited];
     located.features.forEach(blame);
+    // A component that nobody names has nothing to work on.
+    if (located.hasUnknownObjects || (located.isComponent && above.length === 0)) this.hasUnknownObjects = true;
     const chain = [...above, directory];
     let objects = this.accumulate(located, chain, inherited, blame);
     const generated = [
@@ -266,6 +270,7 @@ class Builder {
     return {
       blame,
       spend: (steps: number) => this.spend(steps, blame),
+      hasUnknownObjects: this.hasUnknownObjects,
       open: (entry: string) => {
         const path = resolveEntry(directory, entry);
         const file = path === undefined ? undefined : this.tree.file(path);
@@ -290,7 +295,7 @@ class Builder {
       for (const entry of images) object.images.push({ path, entry });
     }
     for (const entry of replicas)
-      if (!objects.some((object) => isScaledBy(object, entry)))
+      if (!this.hasUnknownObjects && !objects.some((object) => isScaledBy(object, entry)))
         blame(fault('render-failed', `an entry of replicas is for ${entry.name}, and nothing of that name has any`));
     const seen = new Set<string>();
     for (const { identity } of objects) {

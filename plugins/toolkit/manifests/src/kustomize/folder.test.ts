@@ -324,6 +324,22 @@ describe('what is held against a folder', () => {
     expect(codes(folder)).toEqual(['namePrefix']);
   });
 
+  it.each([
+    ['a remote base', 'resources: [a.yaml, https://example.com/all.yaml]\n', 'remote-base'],
+    ['a chart', 'resources: [a.yaml]\nhelmCharts: [{name: web}]\n', 'helmCharts'],
+    ['a generator', 'resources: [a.yaml]\ngenerators: [g.yaml]\n', 'generators'],
+    ['a component', 'kind: Component\nresources: [a.yaml]\n', 'components'],
+  ])('tells the objects it has beside those of %s, which a patch may be for', (_, text, code) => {
+    const folder = read({
+      'kustomization.yaml': `${text}patches: [{path: p.yaml}]\nreplicas: [{name: web, count: 2}]\n`,
+      'a.yaml': configMap('a'),
+      'p.yaml': configMap('theirs'),
+    });
+
+    expect(codes(folder)).toEqual([code]);
+    expect(objectsOf(folder)).toEqual(['ConfigMap /a']);
+  });
+
   it('names a base outside the folder at the root that reaches it', () => {
     const folder = read(
       {

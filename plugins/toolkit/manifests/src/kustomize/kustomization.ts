@@ -16,6 +16,9 @@ export type Patch = ({ readonly path: string } | { readonly text: string }) & {
 
 /** One kustomization file: what of it we understand, and why that may not be enough. */
 export interface Kustomization {
+  /** It may hold objects, remote ones or those of a plugin, that nobody knows before they are fetched or run. */
+  readonly hasUnknownObjects: boolean;
+  readonly isComponent: boolean;
   /** Local files and directories, `bases` folded in. */
   readonly resources: readonly string[];
   /** Local directories. */
@@ -44,9 +47,11 @@ const unsupportedKeys = new Set([
   ...['helmChartInflationGenerator', 'configurations', 'crds', 'openapi'],
 ]);
 
+const objectMakers = ['generators', 'helmCharts', 'helmChartInflationGenerator'];
+
 const nothing = {
   ...{ resources: [], components: [], namePrefix: '', nameSuffix: '', images: [], replicas: [], generators: [] },
-  ...{ secrets: [], patches: [] },
+  ...{ secrets: [], patches: [], hasUnknownObjects: false, isComponent: false },
 };
 
 /** Reads a kustomization file. Never throws for what it holds: everything wrong is a feature. */
@@ -79,13 +84,16 @@ function readFields(value: JsonObject): Kustomization {
     shape.add(fault('render-failed', 'it holds nothing but its type'));
   const references = [...textList(value, 'resources', shape), ...textList(value, 'bases', shape)];
   const components = isEmptyValue(value['components']) ? [] : textList(value, 'components', shape);
-  if ([...references, ...components].some(isRemote)) shape.add(unsupported('remote-base'));
+  const hasRemote = [...references, ...components].some(isRemote);
+  if (hasRemote) shape.add(unsupported('remote-base'));
   const namespace = optionalText(value, 'namespace', shape);
   checkLabels(value['labels'], shape);
   const generators = readGenerators(value, shape);
   const patches = readPatches(value, shape);
   if (generators.some(({ hasHash }) => hasHash)) shape.add(hashSuffix);
   return {
+    hasUnknownObjects: hasRemote || objectMakers.some((key) => !isEmptyValue(value[key])),
+    isComponent: value['kind'] === 'Component',
     resources: references.filter((entry) => !isRemote(entry)),
     components: components.filter((entry) => !isRemote(entry)),
     ...(namespace === undefined ? {} : { namespace }),

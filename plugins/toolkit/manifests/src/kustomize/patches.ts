@@ -9,6 +9,8 @@ import { isFields } from './shapes.js';
 
 export interface PatchContext {
   readonly blame: (feature: KustomizeFeature) => void;
+  /** A patch for no object known here may be for one of those. */
+  readonly hasUnknownObjects: boolean;
   /** False when too much was done already. */
   readonly spend: (steps: number) => boolean;
   readonly open: (entry: string) => FolderFile | undefined;
@@ -16,7 +18,7 @@ export interface PatchContext {
 
 /** What a patch does to names: it may remove objects. Whatever it says of fields is checked for directives alone. */
 export function applyPatch(objects: BuiltObject[], patch: Patch, context: PatchContext): BuiltObject[] {
-  const { open, spend } = context;
+  const { open, spend, hasUnknownObjects } = context;
   const label = 'path' in patch ? `patch ${patch.path}` : 'a patch';
   // Of what the folder is refused for anyway only a build that fails is worth telling.
   const blame = (feature: KustomizeFeature): void => {
@@ -29,10 +31,11 @@ export function applyPatch(objects: BuiltObject[], patch: Patch, context: PatchC
     return objects;
   }
   const { target } = patch;
-  return applyText(objects, content, { ...(target === undefined ? {} : { target }), blame, spend, label });
+  const selectors = target === undefined ? {} : { target };
+  return applyText(objects, content, { ...selectors, blame, spend, hasUnknownObjects, label });
 }
 
-interface LabelledPatch extends Pick<PatchContext, 'blame' | 'spend'> {
+interface LabelledPatch extends Pick<PatchContext, 'blame' | 'spend' | 'hasUnknownObjects'> {
   readonly label: string;
   readonly target?: JsonObject;
 }
@@ -58,7 +61,8 @@ function applyText(objects: BuiltObject[], content: string | Uint8Array, patch: 
   return left;
 }
 
-function applyMerge(objects: BuiltObject[], value: JsonObject, { label, target, blame }: LabelledPatch): BuiltObject[] {
+function applyMerge(objects: BuiltObject[], value: JsonObject, patch: LabelledPatch): BuiltObject[] {
+  const { label, target, blame, hasUnknownObjects } = patch;
   if (typeof value['sops'] === 'object') blame(fault('render-failed', `${label} is encrypted`));
   if (hasUnknownDirective(value)) blame(fault('render-failed', `${label} holds an unknown directive`));
   const isRemoval = value['$patch'] === 'delete';
@@ -68,7 +72,8 @@ function applyMerge(objects: BuiltObject[], value: JsonObject, { label, target, 
   const matches = new Set(
     target === undefined ? matchesOf(objects, value) : selected(objects, target, isRemoval, blame),
   );
-  if (target === undefined && matches.size === 0) blame(fault('render-failed', `${label} matches no object`));
+  if (target === undefined && matches.size === 0 && !hasUnknownObjects)
+    blame(fault('render-failed', `${label} matches no object`));
   return isRemoval ? objects.filter((object) => !matches.has(object)) : objects;
 }
 
