@@ -76,6 +76,28 @@ describe('an analysis', () => {
     expect(notes(await analyze(folder.root))).toEqual(['warning scope-mismatch a.yaml']);
   });
 
+  it('5.1: every reason has its level, the same in each place', async () => {
+    const root = (rest: string): string => `resources: [../base]\n${rest}`;
+    const deployment = configMap('web').replace('v1\nkind: ConfigMap', 'apps/v1\nkind: Deployment');
+    using folder = temporaryFolder({
+      'a/kustomization.yaml': root('namespace: a\nimages: [{name: app, newTag: "1"}]\n'),
+      'b/kustomization.yaml': root('namespace: b\nimages: [{name: app, newTag: "2"}]\n'),
+      'base/kustomization.yaml': 'resources: [web.yaml]\n',
+      'base/web.yaml': `${deployment.replace('  namespace: shop\n', '')}spec: {template: {spec: {containers: [{name: app, image: "app:0"}]}}}\n`,
+      'x/bad.yaml': 'a: [\n',
+      'x/empty.yaml': `${configMap('e')}---\n# nothing\n`,
+      'x/other.yaml': 'x: 1\n',
+    });
+
+    expect(notes(await analyze(folder.root))).toEqual([
+      'warning ambiguous-kustomize-overrides base/web.yaml',
+      'warning ambiguous-namespace base/web.yaml',
+      'error invalid-yaml x/bad.yaml',
+      'info empty-document x/empty.yaml',
+      'info not-krm x/other.yaml',
+    ]);
+  });
+
   it('has no issue when there is nothing to put right', async () => {
     using folder = temporaryFolder({ 'a.yaml': configMap('a'), 'values.yaml': 'x: 1', 'notes.txt': '' });
 
