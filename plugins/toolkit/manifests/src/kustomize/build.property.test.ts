@@ -42,7 +42,7 @@ const patch = fc.record({
   target: fc.option(
     fc.constantFrom(
       ...['{kind: ConfigMap, name: a}', '{kind: Deployment}', '{namespace: n1}', '{namespace: default}'],
-      ...['{kind: Config.*}', '{name: a|b}', '{kind: .*Map|Dep.+, name: ^(p-)?(b|c)$}', '{name: "^(?:a|p-b|c)$"}'],
+      ...['{kind: Config.*}', '{name: a|b}', '{kind: .*Map|Dep.+, name: "^(p-)?(b|c)$"}', '{name: "^(?:a|p-b|c)$"}'],
       ...['{group: apps}', '{version: v1, kind: .*}', '{namespace: .*, name: a}', '{namespace: "n.?", kind: (W|S).*}'],
     ),
   ),
