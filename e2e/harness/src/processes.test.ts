@@ -121,10 +121,11 @@ describe('startProcess', () => {
   it('reads the peak of resident memory', async () => {
     await using child = await startProcess({ command: 'sleep', args: ['60'] });
 
-    const mib = await child.peakRssMiB();
+    // A busy machine shows a process before it has loaded its program.
+    const isLoaded = async (): Promise<boolean> => ((await child.peakRssMiB()) ?? 0) > 0.1;
+    await poll(isLoaded, { what: 'the memory of a program' });
 
-    expect(mib).toBeGreaterThan(0.1);
-    expect(mib).toBeLessThan(100);
+    expect(await child.peakRssMiB()).toBeLessThan(100);
   });
 });
 
