@@ -1,5 +1,5 @@
-import type { KubeObject } from '@gitops-reverser/kernel-api';
-import { identifyDocuments, type IdentifiedDocument } from '@gitops-reverser/toolkit-yaml';
+import type { JsonObject, JsonValue, KubeObject } from '@gitops-reverser/kernel-api';
+import { identifyDocuments, parseDocuments, type IdentifiedDocument } from '@gitops-reverser/toolkit-yaml';
 import { parseApiVersion, type DocumentIdentity } from './identity.js';
 
 export type DocumentNature =
@@ -23,6 +23,8 @@ export interface FileDocument {
   readonly problem?: string;
   /** Of a non-editable document: which construct. */
   readonly construct?: string;
+  /** For tools alone: Kustomize leaves it out of what it builds. */
+  readonly isLocal?: true;
 }
 
 /** One blob as manifests. Depends on its bytes alone and holds none of them, so it is kept by blob id. */
@@ -38,14 +40,43 @@ export function readManifestFile(bytes: Uint8Array): ManifestFile {
   const identified = identifyDocuments(bytes);
   if (!identified.ok) return { documents: [], isEncrypted: false, problem: identified.error.message };
   const isEncrypted = identified.value.some((document) => document.isEncrypted);
-  return { documents: identified.value.map((document) => toDocument(document, isEncrypted)), isEncrypted };
+  const local = localDocuments(bytes);
+  const documents = identified.value.map((document): FileDocument => {
+    const read = toDocument(document, isEncrypted);
+    return local.has(document.index) ? { ...read, isLocal: true } : read;
+  });
+  return { documents, isEncrypted };
+}
+
+const localConfig = 'config.kubernetes.io/local-config';
+
+/** Indexes of documents annotated as local configuration. Few files say the word, and only those are read for it. */
+function localDocuments({ buffer, byteOffset, byteLength }: Uint8Array): ReadonlySet<number> {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  const parsed = bytes.includes(localConfig) ? parseDocuments(bytes) : undefined;
+  if (parsed?.ok !== true) return new Set();
+  return new Set(
+    parsed.value.flatMap((document) => (document.state === 'read' && isLocal(document.value) ? [document.index] : [])),
+  );
+}
+
+function isLocal(value: JsonValue): boolean {
+  const annotations = fieldOf(fieldOf(value, 'metadata'), 'annotations');
+  const stated = fieldOf(annotations, localConfig);
+  return stated !== undefined && stated !== 'false';
+}
+
+function fieldOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isMap ? (value as JsonObject)[key] : undefined;
 }
 
 /** What reading the file of this one document would say; undefined where only reading can tell. */
 export function manifestFileOf(object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>): ManifestFile | undefined {
   const { apiVersion, kind, metadata } = object;
-  const { name, namespace } = metadata;
-  if (Object.hasOwn(object, 'sops') || isList({ kind }) || name === '') return undefined;
+  const { name, namespace, annotations } = metadata;
+  if (Object.hasOwn(object, 'sops') || (annotations && Object.hasOwn(annotations, localConfig))) return undefined;
+  if (isList({ kind }) || name === '') return undefined;
   const identity = toIdentity({
     apiVersion,
     kind,

@@ -188,7 +188,7 @@ class Builder {
     if (problem !== undefined) blame(fault('render-failed', `resource ${entry}: ${problem}`));
     const objects: BuiltObject[] = [];
     for (const document of documents) {
-      const { index, nature, identity } = document;
+      const { index, nature, identity, isLocal } = document;
       const where = `resource ${entry}: document ${index}`;
       // A list is no manifest to anybody but kustomize, which takes it apart.
       const listed =
@@ -196,7 +196,7 @@ class Builder {
       if (listed !== undefined && identity !== undefined)
         blame(fault('render-failed', `${where} has a name and items; kustomize takes it for a list`));
       else if (listed !== undefined) objects.push(...listed.map((each) => toObject(each, target, index)));
-      else if (identity !== undefined) objects.push(toObject(identity, target, index));
+      else if (identity !== undefined) objects.push(...(isLocal === true ? [] : [toObject(identity, target, index)]));
       else if (nature === 'invalid' || nature === 'not-krm') blame(fault('render-failed', `${where} is no manifest`));
     }
     this.objectCount += objects.length;

@@ -115,6 +115,19 @@ describe('what a render root yields', () => {
     expect(folder.issues.map(({ code }) => code)).toEqual(['non-krm-yaml']);
   });
 
+  it('leaves out what is marked as local to tools, as kustomize does', () => {
+    const marked = (name: string, value: string): string =>
+      configMap(name, `  annotations: {config.kubernetes.io/local-config: ${value}}\n`);
+    const folder = read({
+      'kustomization.yaml': 'resources: [a.yaml]',
+      'a.yaml': [marked('a', '"true"'), marked('b', '"false"'), marked('c', '""'), configMap('d')].join('---\n'),
+    });
+
+    expect(objectsOf(folder)).toEqual(['ConfigMap /b', 'ConfigMap /d']);
+    expect(folder.issues).toEqual([]);
+    expect(folder.documents).toHaveLength(4);
+  });
+
   it('keeps objects of one name apart that end up in two namespaces', () => {
     const folder = read({
       'a/kustomization.yaml': 'namespace: a\nresources: [cm.yaml]',
