@@ -2,7 +2,7 @@ import type { JsonValue } from '@gitops-reverser/kernel-api';
 import { isFields, type Shape } from './shapes.js';
 
 /** What kustomize decodes a field into; null is always as good as absent. */
-export type Schema =
+type Schema =
   | 'any'
   | 'text'
   | 'flag'

@@ -15,7 +15,7 @@ const quantifier = /^[*+?]$/;
 const longest = 200;
 
 /** No pattern to any engine, or one that only a full engine could run. */
-export type PatternProblem = 'invalid' | 'unsupported';
+type PatternProblem = 'invalid' | 'unsupported';
 
 /**
  * Whether a pattern in the subset of literals, `.`, groups, `|`, `*`, `+` and `?` matches a whole text. No foreign pattern is ever
