@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -248,19 +248,24 @@ export async function runCommand(
 }
 
 const given = new Set<number>();
+/** Below what systems give to outgoing connections by themselves: one of those could take the port before its server does. */
+const [lowestPort, portCount] = [20_000, 12_000];
 
 /** A TCP port that is free on loopback now; never the same one twice in this process. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const server = createServer();
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    if (!given.has(port)) {
-      given.add(port);
-      return port;
-    }
+    const port = lowestPort + randomInt(portCount);
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isFree(port)) return port;
   }
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) =>
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => server.close(() => resolve(true))),
+  );
 }
 
 export interface TempDir extends AsyncDisposable {
