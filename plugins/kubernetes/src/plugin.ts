@@ -34,6 +34,8 @@ export const plugin = definePlugin(
         'One kind is served under two plurals of one group version; the mirror could not tell them apart.',
       'gvr-not-unique':
         'One plural is served with two kinds of one group version; the mirror could not tell them apart.',
+      'scope-unknown':
+        'The API does not say whether objects of this type have namespaces; whoever serves it has to repair its discovery.',
       SourceClusterUnreachable:
         'The API server did not answer, or not as one; the message says what was found. Check address, network and server.',
       SourceClusterAuthenticationFailed: 'The API server does not accept the credential (401); renew it.',

@@ -115,6 +115,7 @@ describe('20, 12: the first check that fails is the reason', () => {
       'gvk-not-unique',
       [resource('', 'pods', { kind: 'Pod', verbs: ['create'] }), resource('', 'podlings', { kind: 'Pod' })],
     ],
+    ['scope-unknown', [resource('', 'pods', { namespaced: undefined, verbs: ['create'] })]],
     ['missing-verb', [resource('', 'pods', { verbs: ['get', 'list', 'patch'] })]],
     ['denied-by-policy', [resource('', 'pods')]],
   ])('%s, whatever fails behind it', (reason, entries) => {

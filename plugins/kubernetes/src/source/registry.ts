@@ -64,7 +64,7 @@ export class TypeRegistry {
     const all = [...this.#known.values()];
     const pluralsByKind = groupBy(all, ({ facts }) => `${groupVersion(facts)}/${facts.kind}`);
     return all.map(({ facts, kinds, trusted }): ServedType => {
-      const { group, version, resource, kind, namespaced, singular, shortNames, preferred } = facts;
+      const { group, version, resource, kind, namespaced = false, singular, shortNames, preferred } = facts;
       const shared = { type: { group, version, resource, kind, namespaced }, singular, shortNames, preferred };
       const refusal = this.#refusal(facts, pluralsByKind.get(`${groupVersion(facts)}/${kind}`) ?? 0, kinds);
       if (refusal !== undefined) return { ...shared, verdict: 'refused', refusal };
@@ -84,6 +84,12 @@ export class TypeRegistry {
       return {
         reason: 'gvr-not-unique',
         message: `${facts.resource} is served with more than one kind in ${groupVersion(facts)}`,
+        silent: false,
+      };
+    if (facts.namespaced === undefined)
+      return {
+        reason: 'scope-unknown',
+        message: `the server does not say whether ${facts.resource} of ${groupVersion(facts)} have namespaces`,
         silent: false,
       };
     const missing = REQUIRED_VERBS.filter((verb) => !facts.verbs.includes(verb));

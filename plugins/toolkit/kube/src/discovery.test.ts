@@ -215,3 +215,20 @@ it.each([401, 403, 500])(
     await expect(scanning).rejects.toMatchObject({ code });
   },
 );
+
+it.each([
+  ['aggregated', aggregated(group('odd.test', [{ version: 'v1', resources: [served('odds', 'Odd', { scope: '' })] }]))],
+  ['classic', { kind: 'APIGroupList', groups: [{ name: 'odd.test', versions: [{ version: 'v1' }] }] }],
+])('20, 12: a scope that the %s form does not state is not guessed', async (_, groups) => {
+  const odd: Readonly<Record<string, object>> = {
+    '/api': { kind: 'APIVersions', versions: [] },
+    '/apis': groups,
+    '/apis/odd.test/v1': { kind: 'APIResourceList', resources: [{ name: 'odds', kind: 'Odd', verbs: ['get'] }] },
+  };
+  const { entries } = await withDiscovery(
+    ({ path }, response) => json(response, 200, odd[path] ?? {}),
+    (discovery) => discovery.scan(never),
+  );
+
+  expect(entries.map(({ resource, namespaced }) => [resource, namespaced])).toEqual([['odds', undefined]]);
+});

@@ -11,7 +11,8 @@ export interface DiscoveredResource {
   readonly kind: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
-  readonly namespaced: boolean;
+  /** Undefined: the server does not say. */
+  readonly namespaced: boolean | undefined;
   readonly verbs: readonly string[];
   /** True for one version of a resource: the group's preferred one where it serves it, else the first that does. */
   readonly preferred: boolean;
@@ -181,7 +182,7 @@ function toResource(
       kind,
       singular: text(entry['singularResource']) || kind.toLowerCase(),
       shortNames: texts(entry['shortNames']),
-      namespaced: entry['scope'] === 'Namespaced',
+      namespaced: entry['scope'] === 'Namespaced' ? true : entry['scope'] === 'Cluster' ? false : undefined,
       verbs: texts(entry['verbs']),
       subresources: objects(entry['subresources']).map((sub) => text(sub['subresource'])),
     },
@@ -220,7 +221,7 @@ function fromResourceList(
       kind: text(entry['kind']),
       singular: text(entry['singularName']) || text(entry['kind']).toLowerCase(),
       shortNames: texts(entry['shortNames']),
-      namespaced: entry['namespaced'] === true,
+      namespaced: typeof entry['namespaced'] === 'boolean' ? entry['namespaced'] : undefined,
       verbs: texts(entry['verbs']),
       subresources: subresources(text(entry['name'])),
     }));
