@@ -1,19 +1,8 @@
 import type { JsonObject, JsonValue } from '@gitops-reverser/kernel-api';
-import { describeCorpus, memoryFolder, type FileContents } from '@gitops-reverser/kernel-testing';
+import { describeCorpus, type FileContents } from '@gitops-reverser/kernel-testing';
 import { encodeYaml, parseDocuments } from '@gitops-reverser/toolkit-yaml';
-import {
-  canonicalPlacement,
-  FolderCache,
-  KustomizeTree,
-  placeAll,
-  readFolder,
-  readKustomizeFolder,
-  toRenderRoots,
-  validatePlacement,
-  withRenderRoots,
-  type PlacementSite,
-  type PlacementSpec,
-} from './index.js';
+import { canonicalPlacement, placeAll, validatePlacement, type PlacementSpec } from './index.js';
+import { siteOf } from './placement-site.fixture.js';
 
 interface Described {
   readonly path: string;
@@ -71,15 +60,6 @@ function encoded(kustomization: JsonObject): string {
   const text = encodeYaml(kustomization);
   if (!text.ok) throw new Error(text.error.message);
   return text.value;
-}
-
-function siteOf(files: FileContents): PlacementSite {
-  const cache = new FolderCache();
-  const view = memoryFolder(files);
-  const contents = readFolder(view, cache);
-  if (contents.kustomizations.length === 0) return contents;
-  const tree = new KustomizeTree(view, (file) => cache.file(file));
-  return withRenderRoots(contents, toRenderRoots(readKustomizeFolder(tree, '.', contents).builds, '.'));
 }
 
 const expectations = ['path', 'source', 'refusal', 'rejected', 'disposition', 'registersIn', 'namespaceWritten'];

@@ -1,28 +1,11 @@
-import { memoryFolder, type FileContents } from '@gitops-reverser/kernel-testing';
-import {
-  FolderCache,
-  KustomizeTree,
-  placeAll,
-  readFolder,
-  readKustomizeFolder,
-  toRenderRoots,
-  validatePlacement,
-  withRenderRoots,
-  type Placement,
-  type PlacementSpec,
-  type PlacementSubject,
-} from './index.js';
-
-const cache = new FolderCache();
+import type { FileContents } from '@gitops-reverser/kernel-testing';
+import { placeAll, validatePlacement, type Placement, type PlacementSpec, type PlacementSubject } from './index.js';
+import { siteOf } from './placement-site.fixture.js';
 
 function placeIn(files: FileContents, subjects: readonly PlacementSubject[], spec: PlacementSpec = {}) {
-  const view = memoryFolder(files);
-  const contents = readFolder(view, cache);
-  const tree = new KustomizeTree(view, (file) => cache.file(file));
-  const roots = toRenderRoots(readKustomizeFolder(tree, '.', contents).builds, '.');
   const policy = validatePlacement(spec);
   if (!policy.ok) throw new Error(policy.error.map(({ message }) => message).join());
-  return placeAll(subjects, policy.value, withRenderRoots(contents, roots)).map((answer) =>
+  return placeAll(subjects, policy.value, siteOf(files)).map((answer) =>
     answer.ok ? brief(answer.value) : answer.error.code,
   );
 }
